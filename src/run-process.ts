@@ -1,12 +1,12 @@
 import { openForCommand } from './service/embedded.ts';
-import type { DetachedPlace } from './service/runs/execution/detached-run.ts';
+import type { DetachedSettings } from './service/runs/execution/detached-run.ts';
 import type { QueuedRun } from './service/store/runs/run-records.ts';
 
 // The process that carries out a run without a waiting command. It ends with the run, or earlier if
 // its parent ends.
-process.once('message', (place: DetachedPlace) => void carryOutOne(place));
+process.once('message', (place: DetachedSettings) => void carryOutOne(place));
 
-async function carryOutOne(place: DetachedPlace): Promise<void> {
+async function carryOutOne(place: DetachedSettings): Promise<void> {
   const { store, parts, close } = await openForCommand({ ...place, env: process.env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void close(signal));

@@ -25,7 +25,7 @@ export class BrowserService implements Requester {
     this.#key = key;
   }
 
-  async prompts(): Promise<readonly PromptSearchRow[]> {
+  async listPrompts(): Promise<readonly PromptSearchRow[]> {
     const rows: PromptSearchRow[] = [];
     for await (const row of new Prompts(this).all()) rows.push(row);
     return rows;
@@ -35,13 +35,13 @@ export class BrowserService implements Requester {
    * Returns all models, in the order of the prompts' indexes; none if they can't be read, because
    * they are optional.
    */
-  async models(): Promise<readonly Model[]> {
+  async listModels(): Promise<readonly Model[]> {
     const answer = await new ResourcesApi(this).get().catch(() => undefined);
     return answer?.resources.models ?? [];
   }
 
   /** Returns a prompt version, fetched once; undefined if it can't be read or is not published. */
-  versionPrompt(promptVersionId: string): Promise<PromptVersion | undefined> {
+  getVersion(promptVersionId: string): Promise<PromptVersion | undefined> {
     const version =
       this.#versions.get(promptVersionId) ??
       this.versions.get(promptVersionId).catch(() => {
@@ -61,13 +61,13 @@ export class BrowserService implements Requester {
       const { answer, error, retryAfterMs } = await this.#attempt(method, path, options);
       if (answer && !error) return { ...answer, data: answer.envelope.data as T };
 
-      const repeatable = options.idempotencyKey === undefined ? method : 'GET';
-      const failed = { method: repeatable, attempt, error, retryAfterMs };
+      const retryMethod = options.idempotencyKey === undefined ? method : 'GET';
+      const failedRequest = { method: retryMethod, attempt, error, retryAfterMs };
       const policy = createRetryPolicy(options.retries);
       const waitMs =
         error instanceof GatewayTimeoutError
           ? undefined
-          : computeRetryDelay(failed, this.random, policy);
+          : computeRetryDelay(failedRequest, this.random, policy);
       if (error && waitMs === undefined) throw error;
 
       await pause(waitMs ?? 0, options.signal);

@@ -106,10 +106,10 @@ export function createFactList(
 
 /** Formats a time for the user's locale, with the exact time as a tooltip. */
 export function createTimeElement(iso: string): HTMLElement {
-  const at = new Date(iso);
-  const isToday = at.toDateString() === new Date().toDateString();
+  const time = new Date(iso);
+  const isToday = time.toDateString() === new Date().toDateString();
   const shown = isToday
-    ? at.toLocaleTimeString([], { timeStyle: 'short' })
-    : at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+    ? time.toLocaleTimeString([], { timeStyle: 'short' })
+    : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
   return el('time', { datetime: iso, title: iso }, shown);
 }

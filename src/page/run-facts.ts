@@ -4,6 +4,8 @@ import { el } from './dom.ts';
 /** The error item of a cancelled run. */
 const CANCELLED_FAULT = 'cancelled';
 
+const FACT_EXCERPT_LENGTH = 90;
+
 export function createStatusElement(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
   const shown = isCancelled(run) ? CANCELLED_FAULT : run.runStatus;
   return el('span', { class: shown }, shown);
@@ -51,8 +53,6 @@ export function formatFirstWords(outputs: readonly OutputItem[]): string {
     ? `${words.slice(0, FACT_EXCERPT_LENGTH).trimEnd()}…`
     : words;
 }
-
-const FACT_EXCERPT_LENGTH = 90;
 
 export function formatRunCredits(credits: number | null): string {
   return credits === null ? 'free' : String(credits);

@@ -9,8 +9,8 @@ export interface ViewContext {
   /** The parts of the address after the name of the view. */
   readonly path: readonly string[];
   /**
-   * Shows the error if `work` fails, in `at`, or instead of the view. Signs out if the key is
+   * Shows the error if `work` fails, in `place`, or instead of the view. Signs out if the key is
    * refused.
    */
-  guard(work: Promise<void>, at?: HTMLElement): void;
+  guard(work: Promise<void>, place?: HTMLElement): void;
 }

@@ -7,7 +7,7 @@ import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './core/clock.ts';
 import type { Meter } from './core/meter.ts';
-import { createNoticeLimiter } from './core/once-a-minute.ts';
+import { createNoticeLimiter } from './core/notice-limiter.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { type Api, createApi } from './http/api.ts';
 import { type AuthOptions, createKeyUseRecorder, RecentCallers } from './http/auth.ts';
@@ -35,7 +35,7 @@ import { explainStoreFault } from './store/store-errors.ts';
 export type ServiceParts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
 
 /** Default number of queued runs of a user. */
-const MAX_QUEUED = 10_000;
+const MAX_QUEUED_RUNS = 10_000;
 
 /** Default space for the media of a user, in bytes. */
 const DEFAULT_MEDIA_BYTES = 2 * 1024 ** 3;
@@ -87,7 +87,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const texts = new TextFeed();
   const toOperator = options.isForOneUser ? undefined : createNoticeLimiter(onNotice, clock);
   const limits = {
-    queued: options.maxQueued ?? MAX_QUEUED,
+    queued: options.maxQueued ?? MAX_QUEUED_RUNS,
     mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
   };
 

@@ -71,7 +71,7 @@ export async function startEmbedded(options: CommonOptions) {
     /** Loads the client of provider batches. */
     providerBatches: parts.providerBatches,
     /** Returns true for a `file:` URL of media, which only `request` answers. */
-    owns: (url: URL): boolean => media.isFile(url),
+    owns: (url: URL): boolean => media.isMediaFileUrl(url),
     /** Answers a request below `url`, or for a `file:` URL of media. */
     async request(request: LocalRequest): Promise<LocalResponse> {
       request.signal?.throwIfAborted();
@@ -81,8 +81,8 @@ export async function startEmbedded(options: CommonOptions) {
       const answer = requests.track(callApi(parts.api, request, bytes));
       return toResponse(await unlessAborted(answer, request.signal));
     },
-    /** Stops unfinished runs; `by` is the cause, such as Ctrl-C. */
-    close: (by?: string) => close(by, requests),
+    /** Stops unfinished runs; the cause is for example Ctrl-C. */
+    close: (cause?: string) => close(cause, requests),
   };
 }
 
@@ -105,9 +105,9 @@ function createRunsHere(
      * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined
      * without a run; `stopped` is false if the run had already ended.
      *
-     * @param by the cause, such as Ctrl-C
+     * @param cause for example Ctrl-C
      */
-    stop: (idempotencyKey: string, by: string) => runner.stop(userId, idempotencyKey, by),
+    stop: (idempotencyKey: string, cause: string) => runner.stop(userId, idempotencyKey, cause),
     /**
      * Returns the fault of a run that failed before a model answered; undefined for any other end.
      */
@@ -152,7 +152,7 @@ export async function openForCommand(options: CommonOptions) {
       routes: INTERFACE_ROUTES,
       mediaUrl: (media, output) => {
         hasCreatedMedia = true;
-        return media.fileUrl(output);
+        return media.toFileUrl(output);
       },
       watchModels: false,
       forgetsUnasked: false,
@@ -169,10 +169,10 @@ export async function openForCommand(options: CommonOptions) {
       store,
       parts,
       /** Stops running runs, waits for requests, and closes the store. */
-      async close(by = 'the end of its command', requests?: PendingWork) {
+      async close(cause = 'the end of its command', requests?: PendingWork) {
         closing.abort(new Error('the service is stopping'));
         parts.models.close();
-        await parts.runner.close(by);
+        await parts.runner.close(cause);
         await endKeptPrograms(parts.engines);
         await endingOrphans;
         await requests?.waitForAll();
@@ -209,7 +209,7 @@ async function collectBody(body: LocalRequest['body']): Promise<Buffer> {
 /** Answers a `file:` URL of media like `serve` answers a signed one. */
 async function answerFile(media: Media, url: string): Promise<ApiAnswer> {
   try {
-    return await answerMedia(await media.findFile(url));
+    return await answerMedia(await media.findByFileUrl(url));
   } catch (error) {
     return answerError(error, () => {});
   }

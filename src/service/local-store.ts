@@ -73,7 +73,7 @@ export class LocalStore {
   /** Returns the definition of a published or unlisted version; undefined if there is none. */
   async definition(promptVersionId: string): Promise<PromptDefinition | undefined> {
     const version = await this.#store.prompts.findVersion(promptVersionId.toLowerCase());
-    return version && (await this.#definitions.forVersion(version));
+    return version && (await this.#definitions.getByVersion(version));
   }
 
   /** Creates a key, and its user if necessary. */

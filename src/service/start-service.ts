@@ -16,7 +16,7 @@ import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { healthRoutes } from './routes/health.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { createMediaRoutes } from './routes/media.ts';
-import { openApiRoute } from './routes/openapi.ts';
+import { createOpenApiRoute } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
 import { QueueRunner } from './runs/execution/queue-runner.ts';
 import { runHousekeeping } from './runs/housekeeping.ts';
@@ -49,7 +49,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = serviceClock } = options;
   const metrics = options.metrics && (await import('./http/metrics.ts')).createMetrics();
 
-  const store = await openDatabase({ ...options, clock, onQuery: metrics?.query });
+  const store = await openDatabase({ ...options, clock, onQuery: metrics?.queryEnded });
   try {
     await endOrphanedPrograms(options.dataDir, options.env ?? {});
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
@@ -76,31 +76,32 @@ async function serveFrom(
   metrics: Metrics | undefined,
 ): Promise<Service> {
   const { promptsDir, drainMs = 0, graceMs = 0, onNotice = () => {}, clock } = options;
-  const stops: ShutdownSteps = {
+  const shutdown: ShutdownSteps = {
     draining: new AbortController(),
     closing: new AbortController(),
     stopped: new AbortController(),
   };
 
   const thread = new WorkThread();
-  const composeOptions = await buildComposeOptions(store, options, { metrics, thread, stops });
+  const composeOptions = await buildComposeOptions(store, options, { metrics, thread, shutdown });
   const parts = await compose(store, composeOptions);
-  const http = createServiceServer(parts, options, stops, metrics);
+  const http = createServiceServer(parts, options, shutdown, metrics);
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
     queued: () =>
-      store.queue.countClaimable(store.shared ? parts.models.listCapabilities() : undefined),
+      store.queue.countClaimable(store.isShared ? parts.models.listCapabilities() : undefined),
   });
 
   const publisher =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
 
   const stop = async (grace: number): Promise<void> => {
-    stops.draining.abort();
-    stops.closing.abort();
+    shutdown.draining.abort();
+    shutdown.closing.abort();
     publisher?.close();
     parts.models.close();
-    await stopServing({ ...parts, ...http, thread }, clock, grace, stops.stopped);
+    const { stopped } = shutdown;
+    await stopServing({ ...parts, ...http, thread }, { clock, graceMs: grace, stopped });
     metricsServer?.close();
     metricsServer?.closeAllConnections();
   };
@@ -113,14 +114,14 @@ async function serveFrom(
 
   warnIfUnencrypted(options);
   parts.runner.start();
-  const housekeeping = runHousekeeping(parts, stops.closing.signal);
+  const housekeeping = runHousekeeping(parts, shutdown.closing.signal);
 
   return {
     ...getServiceUrls(options, servers),
     newKey,
     sessionKey: parts.sessionKey,
     async drain(signal) {
-      stops.draining.abort();
+      shutdown.draining.abort();
       await clock.sleep(drainMs, signal).catch(() => {});
     },
     async close() {
@@ -143,7 +144,7 @@ function createServiceServer(
     host: options.host ?? DEFAULT_HOST,
     closing: closing.signal,
     onRequest(event) {
-      metrics?.request(event);
+      metrics?.requestAnswered(event);
       options.onRequest?.(event);
     },
   });
@@ -167,14 +168,14 @@ function getServiceUrls(
 interface ServedParts {
   readonly metrics: Metrics | undefined;
   readonly thread: WorkThread;
-  readonly stops: ShutdownSteps;
+  readonly shutdown: ShutdownSteps;
 }
 
 /** Returns the options by which a served service differs from an embedded one. */
 async function buildComposeOptions(
   store: Store,
   options: ServeOptions,
-  { metrics, thread, stops }: ServedParts,
+  { metrics, thread, shutdown }: ServedParts,
 ): Promise<ComposeOptions<QueueRunner>> {
   const { onNotice = () => {}, clock, rateLimit, parallel, rerun } = options;
   const urls = await createSignedUrls(store, clock);
@@ -189,10 +190,10 @@ async function buildComposeOptions(
     onNotice,
     routes: [
       ...documentedRoutes,
-      openApiRoute(documentedRoutes),
+      createOpenApiRoute(documentedRoutes),
       ...(options.page === false ? [] : pageRoutes),
     ],
-    mediaUrl: (_, output, origin) => `${origin}${urls.signedPath(output)}`,
+    mediaUrl: (_, output, origin) => `${origin}${urls.createSignedPath(output)}`,
     watchModels: true,
     forgetsUnasked: true,
     allowsPrograms: async () =>
@@ -207,9 +208,9 @@ async function buildComposeOptions(
       );
       return '';
     },
-    draining: stops.draining.signal,
-    closing: stops.closing.signal,
-    stopped: stops.stopped.signal,
+    draining: shutdown.draining.signal,
+    closing: shutdown.closing.signal,
+    stopped: shutdown.stopped.signal,
   };
 }
 
@@ -240,6 +241,12 @@ async function startServers(
   return await createFirstKey(store, clock);
 }
 
+interface StopOptions extends Pick<ShutdownSteps, 'stopped'> {
+  readonly clock: Clock;
+  /** Time for runs in progress to end, in milliseconds. */
+  readonly graceMs: number;
+}
+
 /**
  * Closes the server. Creations in flight are answered when their runs end, or when the grace period
  * is over.
@@ -254,9 +261,7 @@ async function stopServing(
     engines,
     thread,
   }: ServiceParts<QueueRunner> & HttpServer & { readonly thread: WorkThread },
-  clock: Clock,
-  graceMs: number,
-  stopping: AbortController,
+  { clock, graceMs, stopped }: StopOptions,
 ): Promise<void> {
   const serverClosed = new Promise<void>(resolve => server.close(() => resolve()));
   endUnused();
@@ -264,7 +269,7 @@ async function stopServing(
   // The headers of a request may still be arriving.
   const arriving = graceMs > 0 ? waitAtMost(graceMs, clock, serverClosed) : undefined;
   await Promise.all([runner.close(graceMs), requests.waitForAllWithin(graceMs, clock), arriving]);
-  stopping.abort(new Error('the service is stopping'));
+  stopped.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
   await requests.waitForAllWithin(LAST_HTTP_ANSWERS_MS, clock);
 

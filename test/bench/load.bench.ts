@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
-import { CREATE } from '../../src/service/store/postgres/create-runs.ts';
+import { CREATE_RUNS } from '../../src/service/store/postgres/create-runs.ts';
 import { postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { findPostmaster, readCpuTimes } from './processor-time.ts';
 import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
@@ -233,7 +233,7 @@ function pgbench(database: string): number {
     2 ** 25,
     now,
   ];
-  const script = CREATE.replaceAll(/\$(\d+)/g, (_, place: string) =>
+  const script = CREATE_RUNS.replaceAll(/\$(\d+)/g, (_, place: string) =>
     String(values[Number(place) - 1]),
   ).replaceAll(/\s+/g, ' ');
   const program = path.join(postgresPrograms() ?? '', 'pgbench');

@@ -23,7 +23,7 @@ const PROMPT_COLUMNS = [
 
 /** Shows all published prompts, newest first. */
 export async function showPrompts({ service, main }: ViewContext): Promise<void> {
-  const rows = await service.prompts();
+  const rows = await service.listPrompts();
   if (rows.length === 0) {
     main.replaceChildren(
       el('p', { class: 'quiet' }, 'No prompts are published.'),
@@ -123,9 +123,9 @@ export async function showPrompt(context: ViewContext): Promise<void> {
   const { service, main, signal, path, setTitle } = context;
   const [promptId = '', versionId, runId] = path;
   const [rows, { versions }, models, earlier] = await Promise.all([
-    service.prompts(),
+    service.listPrompts(),
     service.versions.list(promptId, { signal }),
-    service.models(),
+    service.listModels(),
     runId === undefined ? undefined : service.runs.request(runId, { signal }),
   ]);
   const row = rows.find(prompt => prompt.promptId === promptId);

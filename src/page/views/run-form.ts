@@ -13,6 +13,15 @@ import type { ViewContext } from '../view-context.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
+const KEEPS_PICTURE_HINT =
+  'Choose another picture, or leave this empty to send the one of the earlier run.';
+
+const TYPE_HINTS: Partial<Record<TextInputConfig['type'], string>> = {
+  array: 'A list as JSON',
+  object: 'An object as JSON',
+  any: 'A text, or JSON',
+};
+
 /**
  * Creates a form with a control for each input and run option.
  *
@@ -139,7 +148,7 @@ async function readRequest(
 }
 
 function describeField({ description, type, required }: TextInputConfig): string | undefined {
-  const parts = [description, HINTS[type], required ? undefined : 'Optional.'];
+  const parts = [description, TYPE_HINTS[type], required ? undefined : 'Optional.'];
   return parts.filter(Boolean).join(' · ') || undefined;
 }
 
@@ -155,7 +164,7 @@ function createPictureFields(
     const earlierPicture = earlier[index];
     return {
       name: inputs.length === 1 ? 'Image' : `Image ${index + 1}`,
-      description: earlierPicture ? KEEPS_PICTURE : description,
+      description: earlierPicture ? KEEPS_PICTURE_HINT : description,
       earlierPicture,
       control: el('input', {
         type: 'file',
@@ -173,18 +182,9 @@ function showElapsed(progress: HTMLElement): () => void {
     progress.textContent = `Running · ${Math.round((Date.now() - startedAt) / 1000)} s`;
   };
   show();
-  const ticking = setInterval(show, 1000);
-  return () => clearInterval(ticking);
+  const timer = setInterval(show, 1000);
+  return () => clearInterval(timer);
 }
-
-const KEEPS_PICTURE =
-  'Choose another picture, or leave this empty to send the one of the earlier run.';
-
-const HINTS: Partial<Record<TextInputConfig['type'], string>> = {
-  array: 'A list as JSON',
-  object: 'An object as JSON',
-  any: 'A text, or JSON',
-};
 
 function createControl({
   type,

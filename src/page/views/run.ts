@@ -59,8 +59,7 @@ async function createRunSections(
   request: CreateRunRequest | undefined,
 ): Promise<Node[]> {
   const versionId = request?.promptVersionId ?? row?.promptVersionId;
-  const prompt =
-    versionId === undefined ? undefined : await context.service.versionPrompt(versionId);
+  const prompt = versionId === undefined ? undefined : await context.service.getVersion(versionId);
   const route = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
 
   return [

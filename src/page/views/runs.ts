@@ -34,7 +34,7 @@ const RUN_PERIODS = [
   ['2592000', 'the last 30 days'],
 ] as const;
 
-const RUNS_TABLE = [
+const LISTED_RUN_COLUMNS = [
   { title: 'Run', class: 'words' },
   { title: 'Status' },
   { title: 'Created', class: 'time' },
@@ -44,7 +44,7 @@ const RUNS_TABLE = [
 
 /** Shows the user's runs, newest first, with filters for status, prompt and time. */
 export async function showRuns({ service, main, signal, guard }: ViewContext): Promise<void> {
-  const prompts = await service.prompts();
+  const prompts = await service.listPrompts();
   const statuses = createSelectBox([['', 'any'], ...toPlainOptions(RUN_STATUSES)], '');
   const names = createSelectBox(
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
@@ -63,7 +63,7 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
   const showFiltered = (): Promise<void> => {
     const promptId = names.value;
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
-      promptId === '' || (await service.versionPrompt(promptVersionId))?.promptId === promptId;
+      promptId === '' || (await service.getVersion(promptVersionId))?.promptId === promptId;
     const query = {
       times: 'true' as const,
       ...(statuses.value !== '' && { status: statuses.value as RunStatus }),
@@ -141,7 +141,7 @@ async function* fetchFilteredPages(
 function renderRunsTable(rows: readonly RunRow[]): HTMLElement {
   return createScrollingTable(
     'Runs',
-    RUNS_TABLE,
+    LISTED_RUN_COLUMNS,
     rows.map(row => {
       const { runId, runName, runStatus, outputs, createdAt, credits } = row;
       return [

@@ -56,9 +56,9 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
       runsByGroup.set(key, { name, runs: [...runs, row] });
     }
 
-    const isWanted = Number(times.value) === days && groups.value === group;
+    const isStillChosen = Number(times.value) === days && groups.value === group;
     const usage = [...runsByGroup.values()].map(({ name, runs }) => sumUsage(name, runs));
-    if (isWanted) list.replaceChildren(renderUsageTable(group, usage));
+    if (isStillChosen) list.replaceChildren(renderUsageTable(group, usage));
   };
 
   for (const control of [times, groups]) {
@@ -75,7 +75,7 @@ async function findGroup(
   row: RunRow,
 ): Promise<{ readonly key: string; readonly name: string }> {
   if (group !== 'prompt') return { key: getUsageKey(row, group), name: getUsageKey(row, group) };
-  const prompt = await service.versionPrompt(row.promptVersionId);
+  const prompt = await service.getVersion(row.promptVersionId);
   const name = prompt?.title || row.runName || row.promptVersionId;
   return { key: prompt?.promptId ?? name, name };
 }

@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, waitAtMost } from './clock.ts';
 
+/** Waits between attempts, in milliseconds; the last one repeats. */
+const RETRY_WAITS_MS = [250, 1000, 5000, 15_000] as const;
+
 /** Tracks work that has to end before something can be closed. */
 export class PendingWork {
   readonly #work = new Set<Promise<unknown>>();
@@ -20,14 +23,11 @@ export class PendingWork {
     while (this.#work.size > 0) await Promise.allSettled(this.#work);
   }
 
-  /** Like `ended`, but waits at most `ms` milliseconds. */
+  /** Waits like `waitForAll`, but at most `ms` milliseconds. */
   async waitForAllWithin(ms: number, clock: Clock): Promise<void> {
     if (ms > 0 && this.#work.size > 0) await waitAtMost(ms, clock, this.waitForAll());
   }
 }
-
-/** Waits between attempts, in milliseconds; the last one repeats. */
-const WAITS_MS = [250, 1000, 5000, 15_000] as const;
 
 /**
  * Tries at least once and until the work succeeds: a full disk may get room again. Returns
@@ -49,9 +49,8 @@ export async function retryForever<T>(
     } catch (error) {
       onFault(error);
       if (signal.aborted) return undefined;
-      await clock
-        .sleep(WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0, signal)
-        .catch(() => {});
+      const waitMs = RETRY_WAITS_MS[Math.min(attempt, RETRY_WAITS_MS.length - 1)] ?? 0;
+      await clock.sleep(waitMs, signal).catch(() => {});
     }
   }
 }

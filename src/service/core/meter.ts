@@ -1,7 +1,7 @@
 /** Receives events of the service for metrics. Times are in milliseconds. */
 export interface Meter {
   /** Counts an answered request; `route` is the declared path, never the path as sent. */
-  request(served: {
+  requestAnswered(served: {
     readonly method: string;
     readonly route: string | undefined;
     readonly httpStatus: number;
@@ -11,5 +11,5 @@ export interface Meter {
   runStarted(model: string, afterMs: number): void;
   runEnded(model: string, status: 'succeeded' | 'failed', afterMs: number): void;
   /** Counts a finished statement of the store. */
-  query(durationMs: number): void;
+  queryEnded(durationMs: number): void;
 }

@@ -5,23 +5,23 @@ export interface RateLimiter {
   /** Requests per second that a key may send. */
   readonly perSecond: number;
   /** Counts a request; returns 0 if it is within the limit, else the wait in milliseconds. */
-  request(key: string): number | Promise<number>;
+  countRequest(key: string): number | Promise<number>;
 }
 
 /** Returns a limiter that allows bursts of `perSecond` requests and refills within a second. */
 export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter {
-  const buckets = new Map<string, { tokens: number; at: number }>();
+  const buckets = new Map<string, { tokens: number; refilledAt: number }>();
   const burst = Math.max(1, perSecond);
   return {
     perSecond,
-    request(key) {
+    countRequest(key) {
       const now = clock.now();
-      const bucket = buckets.get(key) ?? { tokens: burst, at: now };
-      const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000;
+      const bucket = buckets.get(key) ?? { tokens: burst, refilledAt: now };
+      const refilled = bucket.tokens + (Math.max(0, now - bucket.refilledAt) * perSecond) / 1000;
       const tokens = Math.min(burst, refilled);
-      const granted = tokens >= 1;
-      buckets.set(key, { tokens: granted ? tokens - 1 : tokens, at: now });
-      return granted ? 0 : ((1 - tokens) / perSecond) * 1000;
+      const isGranted = tokens >= 1;
+      buckets.set(key, { tokens: isGranted ? tokens - 1 : tokens, refilledAt: now });
+      return isGranted ? 0 : ((1 - tokens) / perSecond) * 1000;
     },
   };
 }

@@ -24,6 +24,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Wait for a caller while the store is unavailable, in seconds. */
+const UNAVAILABLE_RETRY_S = 1;
+
 const ERROR_STATUSES: Readonly<Record<RefusalCode, ErrorStatus>> = {
   INVALID_REQUEST: 'VALIDATION_ERROR',
   NOT_FOUND: 'NOT_FOUND_ERROR',
@@ -42,8 +45,8 @@ export function badRequest(message: string): ApiError {
   return new ApiError('BAD_REQUEST_ERROR', message);
 }
 
-export function tooLarge(what = `is larger than ${formatMebibytes(MAX_BODY_BYTES)}`): ApiError {
-  return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body ${what}`);
+export function tooLarge(fault = `is larger than ${formatMebibytes(MAX_BODY_BYTES)}`): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body ${fault}`);
 }
 
 /** Formats a limit in bytes, such as `64 MiB`. */
@@ -91,12 +94,10 @@ function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError
   return serviceError(error);
 }
 
-const UNAVAILABLE_RETRY_S = 1;
-
 function serviceError(error: unknown): ApiError {
   if (!isStoreUnavailable(error)) return serverError(error);
-  const what = error instanceof DatabaseUnavailableError ? 'database' : 'object store';
-  const message = `the service's ${what} is unavailable; the service resumes by itself once it is back`;
+  const storeName = error instanceof DatabaseUnavailableError ? 'database' : 'object store';
+  const message = `the service's ${storeName} is unavailable; the service resumes by itself once it is back`;
   return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, UNAVAILABLE_RETRY_S);
 }
 
@@ -107,12 +108,12 @@ function serviceError(error: unknown): ApiError {
 function serverError(error: unknown): ApiError {
   // Only the operator sees where the disk is.
   const fault = error instanceof DiskFullError ? error.cause : error;
-  const ofStore =
+  const isStoreFault =
     fault instanceof Error &&
     ('errcode' in fault ||
       ('code' in fault && typeof fault.code === 'string' && 'syscall' in fault));
   return new ApiError(
     'SERVER_ERROR',
-    ofStore ? `the service can't use its store: ${fault.message}` : 'internal error',
+    isStoreFault ? `the service can't use its store: ${fault.message}` : 'internal error',
   );
 }

@@ -36,11 +36,11 @@ const LAST_USED_STEP_MS = 60_000;
 
 /** Caches callers that have a plan for a few seconds, by the hashes of their keys. */
 export class RecentCallers {
-  readonly #callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
+  readonly #callers = new Map<string, { readonly caller: Caller; readonly expiresAt: number }>();
 
   get(hash: string): Caller | undefined {
-    const known = this.#callers.get(hash);
-    return known && performance.now() < known.until ? known.caller : undefined;
+    const cached = this.#callers.get(hash);
+    return cached && performance.now() < cached.expiresAt ? cached.caller : undefined;
   }
 
   set(hash: string, caller: Caller): void {
@@ -49,7 +49,7 @@ export class RecentCallers {
     if (caller.plan === 'none') {
       this.#callers.delete(hash);
     } else {
-      this.#callers.set(hash, { caller, until: performance.now() + CACHED_MS });
+      this.#callers.set(hash, { caller, expiresAt: performance.now() + CACHED_MS });
     }
   }
 }
@@ -88,7 +88,7 @@ export async function findSender(
 /** Refuses a caller without a plan or above the rate limit. */
 export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): Promise<void> {
   if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
-  const waitMs = (await limiter?.request(keyId)) ?? 0;
+  const waitMs = (await limiter?.countRequest(keyId)) ?? 0;
   if (!limiter || waitMs === 0) return;
   const message = `too many requests for this API key (at most ${limiter.perSecond} a second)`;
   throw tooMany(message, waitMs / 1000);
@@ -147,8 +147,8 @@ export function createKeyUseRecorder(
   const recordedTimes = new Map<string, number>();
   return (keyId, lastUsedAt) => {
     const now = clock.now();
-    const last = Math.max(lastUsedAt ?? 0, recordedTimes.get(keyId) ?? 0);
-    if (now - last < LAST_USED_STEP_MS) return;
+    const lastRecorded = Math.max(lastUsedAt ?? 0, recordedTimes.get(keyId) ?? 0);
+    if (now - lastRecorded < LAST_USED_STEP_MS) return;
     recordedTimes.set(keyId, now);
     store.accounts.recordKeyUse(keyId, now).catch(onFault);
   };

@@ -67,11 +67,11 @@ function findFieldsFault(
 ): string | undefined {
   const { properties = {}, required = [], additionalProperties } = schema;
   const missing = required.find(key => !Object.hasOwn(value, key));
-  if (missing !== undefined) return `${join(field, missing)} is required`;
+  if (missing !== undefined) return `${joinFieldPath(field, missing)} is required`;
 
   for (const key of Object.keys(value)) {
     const expected = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
-    const fault = expected && findValueFault(expected, value[key], join(field, key));
+    const fault = expected && findValueFault(expected, value[key], joinFieldPath(field, key));
     if (fault !== undefined) return fault;
   }
 
@@ -88,10 +88,10 @@ function findVariantFault(
   const getVariantTag = (variant: Schema): unknown => variant.properties?.[propertyName]?.const;
   const variant = oneOf.find(variant => getVariantTag(variant) === value[propertyName]);
   if (variant) return findValueFault(variant, value, field);
-  return `${join(field, propertyName)} must be one of ${oneOf.map(getVariantTag).join(', ')}`;
+  return `${joinFieldPath(field, propertyName)} must be one of ${oneOf.map(getVariantTag).join(', ')}`;
 }
 
-function join(path: string, step: string): string {
+function joinFieldPath(path: string, step: string): string {
   return path === '' ? step : `${path}.${step}`;
 }
 

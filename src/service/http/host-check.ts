@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
 /**
- * Returns true if a `Host` header, ignoring its port, names this service: a loopback name, the
+ * Returns a check that a `Host` header, ignoring its port, names this service: a loopback name, the
  * bound host, the public URL's host or, with a wildcard address, any address of this machine. Other
  * names are refused to prevent DNS rebinding.
  */

@@ -9,8 +9,19 @@ class ListenError extends Error {
   readonly code = 'CANNOT_LISTEN';
 }
 
-/** The flags that name the address of the service. */
+/** The flags that name the address of the service, for messages. */
 const ADDRESS_FLAGS = { host: '--host', port: '--port' };
+
+const explainMissingAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
+  `this machine has no such address; check ${host}`;
+
+const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => string>> = {
+  EADDRINUSE: ({ port }) =>
+    `the port is in use; choose another one with ${port}, or 0 for any free one`,
+  EACCES: ({ port }) => `that port is not allowed; choose one above 1023 with ${port}`,
+  EADDRNOTAVAIL: explainMissingAddress,
+  ENOTFOUND: explainMissingAddress,
+};
 
 /**
  * Resolves once the server accepts connections.
@@ -33,17 +44,6 @@ export async function listen(
     });
   }
 }
-
-const explainMissingAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
-  `this machine has no such address; check ${host}`;
-
-const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => string>> = {
-  EADDRINUSE: ({ port }) =>
-    `the port is in use; choose another one with ${port}, or 0 for any free one`,
-  EACCES: ({ port }) => `that port is not allowed; choose one above 1023 with ${port}`,
-  EADDRNOTAVAIL: explainMissingAddress,
-  ENOTFOUND: explainMissingAddress,
-};
 
 /** Returns the origin of a listening server, such as `http://127.0.0.1:8787`. */
 export function getServerOrigin(server: Server, host: string): string {

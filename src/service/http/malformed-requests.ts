@@ -17,18 +17,18 @@ interface LastRequest {
 
 /** Puts refusals of Node's own HTTP server into the envelope. */
 export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): void {
-  const exchanges = new WeakMap<Duplex, LastRequest>();
+  const lastRequests = new WeakMap<Duplex, LastRequest>();
   const refusedSockets = new WeakSet<Duplex>();
   const refuseOnce = (socket: Duplex, refusal: ApiError): void => {
     // Further data of a refused connection is discarded.
     if (refusedSockets.has(socket)) return;
     refusedSockets.add(socket);
-    void answerMalformed(socket, refusal, exchanges.get(socket), lingerMs);
+    void answerMalformed(socket, refusal, lastRequests.get(socket), lingerMs);
   };
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    exchanges.set(socket, { request, response, previous: exchanges.get(socket)?.response });
+    lastRequests.set(socket, { request, response, previous: lastRequests.get(socket)?.response });
   });
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -60,12 +60,12 @@ export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): voi
 async function answerMalformed(
   socket: Duplex,
   refusal: ApiError,
-  lastExchange: LastRequest | undefined,
+  lastRequest: LastRequest | undefined,
   lingerMs: number,
 ): Promise<void> {
-  const isLast = lastExchange?.request.complete === false;
-  await waitForClose(isLast ? lastExchange.previous : lastExchange?.response);
-  if (!isLast || !lastExchange.response.headersSent) socket.write(toWireBytes(refusal));
+  const isIncomplete = lastRequest?.request.complete === false;
+  await waitForClose(isIncomplete ? lastRequest.previous : lastRequest?.response);
+  if (!isIncomplete || !lastRequest.response.headersSent) socket.write(toWireBytes(refusal));
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));

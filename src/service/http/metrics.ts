@@ -40,7 +40,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const instruments = createInstruments(registry);
   return {
-    request({ method, route = 'none', httpStatus, durationMs }) {
+    requestAnswered({ method, route = 'none', httpStatus, durationMs }) {
       const labels = {
         method: COUNTED_METHODS.has(method) ? method : 'other',
         route,
@@ -58,7 +58,7 @@ export function createMetrics(): Metrics {
       instruments.runs.inc({ state: status, model });
       instruments.endSeconds.observe({ model }, afterMs / 1000);
     },
-    query: durationMs => instruments.store.observe(durationMs / 1000),
+    queryEnded: durationMs => instruments.store.observe(durationMs / 1000),
     server: ({ running, queued }) => {
       return createMetricsServer(registry, async () => {
         instruments.runningNow.set(running());

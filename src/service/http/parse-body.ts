@@ -4,6 +4,11 @@ import { JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../utils/bound
 import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { ApiError, badRequest, tooLarge } from './api-error.ts';
 
+/** Matches an escaped NUL; an even number of backslashes before it are escaped backslashes. */
+const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 export interface ParsedBody {
   readonly value: unknown;
   /** Returns a SHA-256 of the body that doesn't depend on the order of its fields. */
@@ -27,14 +32,9 @@ function hashBody(body: unknown): string {
  * Returns the error for a text with NUL, which PostgreSQL can't store; both stores accept the same
  * texts.
  */
-export function nulError(what: string): ApiError {
-  return badRequest(`${what} holds the character NUL (U+0000), which can't be kept`);
+export function nulError(subject: string): ApiError {
+  return badRequest(`${subject} holds the character NUL (U+0000), which can't be kept`);
 }
-
-/** Matches an escaped NUL; an even number of backslashes before it are escaped backslashes. */
-const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses a body as JSON, whatever its content type. */
 function parseJsonBody(bytes: Uint8Array): unknown {

@@ -59,9 +59,9 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
     if (field.default !== undefined) query[name] = field.default;
   }
 
-  const sent = new URLSearchParams(search);
-  for (const name of new Set(sent.keys())) {
-    const values = sent.getAll(name);
+  const sentParams = new URLSearchParams(search);
+  for (const name of new Set(sentParams.keys())) {
+    const values = sentParams.getAll(name);
     if (values.some(value => value.includes('\0'))) throw nulError('the query');
 
     const field = Object.hasOwn(schema.properties ?? {}, name)

@@ -17,25 +17,25 @@ export function createRouter<S>(
 ): (method: string, path: string) => RouteMatch<S> | undefined {
   const table = routes.map(route => ({ route, steps: route.path.split('/') }));
   return (method, path) => {
-    const answered = method === 'HEAD' ? 'GET' : method;
-    const sent = path.split('/').map(decodeSegment);
+    const routeMethod = method === 'HEAD' ? 'GET' : method;
+    const segments = path.split('/').map(decodeSegment);
     const match = table.find(
-      ({ route, steps }) => route.method === answered && matchesPath(steps, sent),
+      ({ route, steps }) => route.method === routeMethod && matchesPath(steps, segments),
     );
-    return match && { route: match.route, params: readParams(match.steps, sent) };
+    return match && { route: match.route, params: readParams(match.steps, segments) };
   };
 }
 
-function matchesPath(steps: readonly string[], sent: readonly string[]): boolean {
-  if (steps.length !== sent.length) return false;
+function matchesPath(steps: readonly string[], segments: readonly string[]): boolean {
+  if (steps.length !== segments.length) return false;
   return steps.every((step, index) =>
-    step.startsWith(':') ? sent[index] !== '' : step === sent[index],
+    step.startsWith(':') ? segments[index] !== '' : step === segments[index],
   );
 }
 
-function readParams(steps: readonly string[], sent: readonly string[]): Record<string, string> {
+function readParams(steps: readonly string[], segments: readonly string[]): Record<string, string> {
   const entries = steps.flatMap((step, index) =>
-    step.startsWith(':') ? [[step.slice(1), sent[index] ?? ''] as const] : [],
+    step.startsWith(':') ? [[step.slice(1), segments[index] ?? ''] as const] : [],
   );
   return Object.fromEntries(entries);
 }

@@ -35,7 +35,7 @@ const UUID_FORMAT = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 
 export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_FORMAT };
 
-export const time: Schema<string> = {
+export const dateTime: Schema<string> = {
   type: 'string',
   format: 'date-time',
   description: 'ISO 8601',
@@ -55,7 +55,7 @@ export function text(more: Description = {}): Schema<string> {
   return { type: 'string', ...more };
 }
 
-export function pickNumber(more: Description = {}): Schema<number> {
+export function number(more: Description = {}): Schema<number> {
   return { type: 'number', ...more };
 }
 

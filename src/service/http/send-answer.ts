@@ -4,7 +4,7 @@ import { yieldToEvents } from '../core/background-work.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** Length of an answer that takes milliseconds to encode. */
-const LONG_ANSWER = 256 * 1024;
+const LONG_ANSWER_LENGTH = 256 * 1024;
 
 /** Ends an answer whose caller has stopped reading. */
 export function cutOffStalled(response: ServerResponse, stalledMs: number): void {
@@ -20,7 +20,7 @@ export async function sendAnswer(
   { httpStatus, headers, body }: ApiAnswer,
   { headOnly }: { readonly headOnly: boolean },
 ) {
-  if (typeof body === 'string' && body.length > LONG_ANSWER) {
+  if (typeof body === 'string' && body.length > LONG_ANSWER_LENGTH) {
     await yieldToEvents();
     const bytes = Buffer.from(body);
     response.writeHead(httpStatus, { ...headers, 'content-length': bytes.length });

@@ -65,7 +65,7 @@ const STALLED_MS = 120_000;
 /** Maximum number of connections; a creation may hold one for two minutes. */
 const MAX_HTTP_CONNECTIONS = 4096;
 
-const MISDIRECTED =
+const MISDIRECTED_NOTICE =
   'a request named another host and was refused; start with --public-url if the service is reached under another name';
 
 const HEALTH_PATHS: ReadonlySet<string> = new Set([LIVENESS_PATH, READINESS_PATH]);
@@ -90,7 +90,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       response.once('close', () => {
         if (options.closing.aborted) setImmediate(() => server.closeIdleConnections());
       });
-      void answer(options, request, response, {
+      void answerRequest(options, request, response, {
         budget,
         origin: pickOrigin(options, ownOrigin, request),
         isMisdirected: !namesThisService(request),
@@ -120,7 +120,7 @@ function createHostCheck({
   return ({ headers: { host }, url = '' }) => {
     // Load balancers may ask for health in HTTP/1.0, which needs no host; browsers always send one.
     if (isOurs(host) || (host === undefined && HEALTH_PATHS.has(url))) return true;
-    if (!isReported) onNotice?.(MISDIRECTED);
+    if (!isReported) onNotice?.(MISDIRECTED_NOTICE);
     isReported = true;
     return false;
   };
@@ -147,20 +147,24 @@ function pickOrigin(
   ownOrigin: string,
   request: IncomingMessage,
 ): string {
-  const called = request.headers.host;
+  const requestedHost = request.headers.host;
   // A wildcard address is useless on another machine, so the address that the caller used is taken.
-  return publicUrl ?? (isWildcard(host) && called ? `http://${called}` : ownOrigin);
+  return publicUrl ?? (isWildcard(host) && requestedHost ? `http://${requestedHost}` : ownOrigin);
 }
 
-async function answer(
+interface AnswerContext {
+  readonly budget: MemoryBudget;
+  /** The beginning of media URLs in the answer. */
+  readonly origin: string;
+  /** True if the request names another host. */
+  readonly isMisdirected: boolean;
+}
+
+async function answerRequest(
   { api, closing, onRequest, stalledMs = STALLED_MS }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  {
-    budget,
-    origin,
-    isMisdirected,
-  }: { budget: MemoryBudget; origin: string; isMisdirected: boolean },
+  { budget, origin, isMisdirected }: AnswerContext,
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();

@@ -59,11 +59,11 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     /** Returns media by id; undefined if it has been deleted. */
     find,
     /** Returns the `file:` URL of an output, for callers on this machine. */
-    fileUrl: ({ media: id, mediaType }: MediaOutput) => formatMediaFileUrl({ id, mediaType }),
+    toFileUrl: ({ media: id, mediaType }: MediaOutput) => formatMediaFileUrl({ id, mediaType }),
     /** Returns true if a `file:` URL points into the media directory. */
-    isFile: (url: URL) => url.protocol === 'file:' && findFileDirectory(url) === directory,
+    isMediaFileUrl: (url: URL) => url.protocol === 'file:' && findFileDirectory(url) === directory,
     /** Returns the media of a `file:` URL; `missing` also if the URL is not one of this store's. */
-    async findFile(url: string) {
+    async findByFileUrl(url: string) {
       const file = await find(path.parse(new URL(url).pathname).name);
       if (!file || formatMediaFileUrl(file.media) !== url) return 'missing';
       return clock.now() < file.media.createdAt + MEDIA_LIFETIME_MS ? file : 'expired';
@@ -73,7 +73,7 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
       const removed = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
       for (const media of removed) await bytes.remove(formatMediaFileName(media));
       // A process that died before the end of its run may have left bytes without a record.
-      for (const name of await bytes.writtenBefore(clock.now() - ORPHAN_AGE_MS)) {
+      for (const name of await bytes.listWrittenBefore(clock.now() - ORPHAN_AGE_MS)) {
         await bytes.remove(name);
       }
     },

@@ -25,7 +25,7 @@ export async function createSignedUrls(store: Store, clock: Clock) {
      * Returns the path and query of an output's URL, valid until 24 hours after the output was
      * made.
      */
-    signedPath(output: MediaOutput): string {
+    createSignedPath(output: MediaOutput): string {
       const file = formatMediaFileName({ id: output.media, mediaType: output.mediaType });
       const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
       return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(file, expires)}`;

@@ -37,32 +37,25 @@ function compareByUse(a: SearchableFields, b: SearchableFields): number {
  */
 function computeSearchScore(
   prompt: SearchableFields,
-  whole: string,
+  foldedQuery: string,
   words: readonly string[],
 ): number {
-  const [slug, title, description] = [
-    foldText(prompt.slug),
-    foldText(prompt.title),
-    foldText(prompt.description),
-  ];
-  const exactScore = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
-  const perWord = words.map(word =>
-    Math.max(
-      matchQuality(slug, word) * 4,
-      matchQuality(title, word) * 3,
-      matchQuality(description, word),
-    ),
+  const slug = foldText(prompt.slug);
+  const title = foldText(prompt.title);
+  const description = foldText(prompt.description);
+  const exactScore = Math.max(slug === foldedQuery ? 1000 : 0, title === foldedQuery ? 500 : 0);
+  const wordScores = words.map(word =>
+    Math.max(rateMatch(slug, word) * 4, rateMatch(title, word) * 3, rateMatch(description, word)),
   );
-  return exactScore + perWord.reduce((sum, points) => sum + points, 0);
+  return exactScore + wordScores.reduce((sum, score) => sum + score, 0);
 }
 
 /**
  * Returns 3 for a whole word of the text, 2 for the beginning of a word, 1 anywhere else, 0 for no
  * match.
  */
-function matchQuality(text: string, word: string): number {
-  const at = text.indexOf(word);
-  if (at < 0) return 0;
+function rateMatch(text: string, word: string): number {
+  if (!text.includes(word)) return 0;
   const parts = text.split(/[^\p{L}\p{N}]+/u);
   if (parts.includes(word)) return 3;
   return parts.some(part => part.startsWith(word)) ? 2 : 1;

@@ -22,22 +22,22 @@ export class Definitions {
     this.#tasks = tasks;
   }
 
-  async forVersion(version: StoredPrompt): Promise<PromptDefinition> {
+  async getByVersion(version: StoredPrompt): Promise<PromptDefinition> {
     const cached = this.#parsed.get(version.id);
     if (cached) return cached;
     // An unlisted version may have another model than its file names.
     const definition = { ...(await readStored(version, this.#tasks)), model: version.model };
-    addBounded(this.#parsed, version.id, definition);
+    addToCache(this.#parsed, version.id, definition);
     return definition;
   }
 
   /** Returns the definition of the version of a run, published or not. */
-  async forVersionId(promptVersionId: string): Promise<PromptDefinition> {
+  async getByVersionId(promptVersionId: string): Promise<PromptDefinition> {
     const cached = this.#parsed.get(promptVersionId);
     if (cached) return cached;
     const version = await this.#store.prompts.findVersionOfRun(promptVersionId);
     if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);
-    return await this.forVersion(version);
+    return await this.getByVersion(version);
   }
 
   /**
@@ -46,7 +46,7 @@ export class Definitions {
    */
   async findRunnable(id: string): Promise<RunnableVersion | undefined> {
     const version = this.#runnable.get(id) ?? (await this.#store.prompts.findRunnable(id));
-    if (version) addBounded(this.#runnable, id, version);
+    if (version) addToCache(this.#runnable, id, version);
     return version;
   }
 
@@ -55,7 +55,7 @@ export class Definitions {
   }
 }
 
-function addBounded<V>(cache: Map<string, V>, id: string, value: V): void {
+function addToCache<V>(cache: Map<string, V>, id: string, value: V): void {
   if (cache.size >= MAX_CACHED_DEFINITIONS) cache.clear();
   cache.set(id, value);
 }

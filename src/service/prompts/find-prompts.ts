@@ -32,11 +32,11 @@ export async function listPrompts(
 
   const publishedPrompts = (await listing.store.prompts.listPublished()).sort(compareByPublication);
   const requireCursorIndex = (name: 'startingAfter' | 'endingBefore'): number => {
-    const at = publishedPrompts.findIndex(
+    const index = publishedPrompts.findIndex(
       ({ promptId }) => promptId === query[name]?.toLowerCase(),
     );
-    if (at < 0) throw notFound(`${name} is not a published prompt`);
-    return at;
+    if (index < 0) throw notFound(`${name} is not a published prompt`);
+    return index;
   };
 
   const end =
@@ -95,7 +95,7 @@ async function buildSearchRow(
 ): Promise<PromptSearchRow & { template?: string }> {
   const { definitions, models, resources } = listing;
   const model = models.get(name);
-  const definition = await definitions.forVersionId(id);
+  const definition = await definitions.getByVersionId(id);
 
   return {
     ...prompt,

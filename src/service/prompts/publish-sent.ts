@@ -22,11 +22,13 @@ export async function publishSent(
   { slug, file, partials }: SentPrompt,
 ): Promise<PublishedVersion> {
   const name = `${slug}${PROMPT_FILE_EXTENSION}`;
-  const tooLong = Object.entries(partials).find(
+  const largePartial = Object.entries(partials).find(
     ([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes,
   );
-  if (tooLong) {
-    throw invalidRequest(`the partial ${tooLong[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+  if (largePartial) {
+    throw invalidRequest(
+      `the partial ${largePartial[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`,
+    );
   }
 
   try {
@@ -51,8 +53,10 @@ function invalidFileRefusal(
   const faults = findings
     .filter(({ severity }) => severity === 'fault')
     .map(fault => withPosition(fault, name));
-  const only = { line, column: 1, message: what };
-  return new Refusal('INVALID_REQUEST', message, { faults: faults.length > 0 ? faults : [only] });
+  const wholeFileFault = { line, column: 1, message: what };
+  return new Refusal('INVALID_REQUEST', message, {
+    faults: faults.length > 0 ? faults : [wholeFileFault],
+  });
 }
 
 function withPosition({ file, line, column, message }: Finding, name: string): object {

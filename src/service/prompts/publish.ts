@@ -88,12 +88,12 @@ export async function checkDefinition(
   }: Pick<PublishContext, 'tasks' | 'toOperator'> & { models?: ModelTable | undefined },
 ): Promise<void> {
   const findings = new Findings(file);
-  const top = { line: 1, column: 1 };
+  const fileStart = { line: 1, column: 1 };
   if (isPartialFile(file)) {
-    findings.addFault(top, 'this is a partial: run or publish a prompt that uses it');
+    findings.addFault(fileStart, 'this is a partial: run or publish a prompt that uses it');
   }
 
-  const known = models && createKnownModels(models, { withRemedy: toOperator === undefined });
-  await checkParsed({ findings, definition }, { models: known, tasks });
+  const knownModels = models && createKnownModels(models, { withRemedy: toOperator === undefined });
+  await checkParsed({ findings, definition }, { models: knownModels, tasks });
   if (findings.hasFaults) throw toPromptFileError(findings);
 }

@@ -9,14 +9,14 @@ import { toNewVersion } from './versions.ts';
  */
 export const SAMPLES = ['sandbox', 'describe', 'postcard', 'hello'] as const;
 
-const SEEDED = 'samplesSeeded';
+const SEEDED_SETTING = 'samplesSeeded';
 
 /**
  * Publishes the samples into a new store, only once, so that samples that a user withdrew stay
  * withdrawn.
  */
 export async function seedSamples(store: Store, clock: Clock): Promise<void> {
-  if ((await store.settings.get(SEEDED)) !== undefined) return;
+  if ((await store.settings.get(SEEDED_SETTING)) !== undefined) return;
   const { readDefinition } = await import('../../prompts/tasks/read-prompt.ts');
   for (const slug of SAMPLES) {
     const file = `${slug}.prompt`;
@@ -24,5 +24,5 @@ export async function seedSamples(store: Store, clock: Clock): Promise<void> {
     await store.prompts.publish(toNewVersion(definition), clock.now());
   }
 
-  await store.settings.getOrCreate(SEEDED, () => 'yes');
+  await store.settings.getOrCreate(SEEDED_SETTING, () => 'yes');
 }

@@ -67,15 +67,18 @@ export async function ensureUnlistedVersion(
   const { store, models, clock } = context;
   const { config } = request;
   checkModelExists(models, request.model);
-  const published = request.file === undefined ? await findPublished(store, request) : undefined;
-  if (published && !hasChanged(published, request)) return toUnlistedVersion(published);
+  const publishedVersion =
+    request.file === undefined ? await findPublished(store, request) : undefined;
+  if (publishedVersion && !hasChanged(publishedVersion, request)) {
+    return toUnlistedVersion(publishedVersion);
+  }
 
-  const { definition, notes } = published
+  const { definition, notes } = publishedVersion
     ? {
-        definition: await new Definitions(store, context.tasks).forVersionId(published.id),
+        definition: await new Definitions(store, context.tasks).getByVersionId(publishedVersion.id),
         notes: [],
       }
-    : await readRunnable(context, request);
+    : await readUnlistedFile(context, request);
   const version = toNewVersion(config ? { ...definition, ...toConfigFields(config) } : definition);
   const model = chooseModel(models, definition, request) ?? version.model;
   const unlisted = withModel(version, model, config);
@@ -119,7 +122,7 @@ function checkModelExists(
 }
 
 /** Reads a prompt file. Its own model need not exist if another is given. */
-async function readRunnable(
+async function readUnlistedFile(
   { models, tasks }: PublishContext,
   { file = '', text, allowOutside, model }: UnlistedRequest,
 ): Promise<{ readonly definition: PromptDefinition; readonly notes: readonly Finding[] }> {

@@ -37,9 +37,11 @@ function hashVersion(
   { source, partials }: Pick<PromptDefinition, 'source' | 'partials'>,
   defaultModel: string | undefined,
 ): string {
-  const used = Object.entries(partials).map(([name, text]) => `\0partial\0${name}\0${text}`);
+  const partialTexts = Object.entries(partials).map(
+    ([name, text]) => `\0partial\0${name}\0${text}`,
+  );
   const model = defaultModel === undefined ? [] : [`\0model\0${defaultModel}`];
-  return deriveUuid([`${promptId}\0${source}`, ...used, ...model].join(''));
+  return deriveUuid([`${promptId}\0${source}`, ...partialTexts, ...model].join(''));
 }
 
 /**
@@ -51,13 +53,14 @@ export function hashUnlistedVersion(
   model: string,
   config?: JsonObject,
 ): string {
-  const own = config === undefined ? '' : `\0config\0${JSON.stringify(config)}`;
-  return deriveUuid(`unlisted\0${promptVersionId}\0${model}${own}`);
+  const configText = config === undefined ? '' : `\0config\0${JSON.stringify(config)}`;
+  return deriveUuid(`unlisted\0${promptVersionId}\0${model}${configText}`);
 }
 
 /** Returns a name-based UUID of a text. */
 function deriveUuid(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
+  // The version (5, by name) and the variant of RFC 9562.
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

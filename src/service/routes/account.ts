@@ -1,4 +1,4 @@
-import { integer, object, orNull, pickNumber, text } from '../http/schema.ts';
+import { integer, number, object, orNull, text } from '../http/schema.ts';
 import { defineRoute } from './services.ts';
 
 const accountSchema = object({
@@ -7,7 +7,7 @@ const accountSchema = object({
   userFlags: integer(),
 });
 
-const creditsSchema = object({ credits: pickNumber() });
+const creditsSchema = object({ credits: number() });
 
 export const accountRoutes = [
   defineRoute({

@@ -37,13 +37,16 @@ export function createMediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
         },
       ),
       async handle({ media }, { params, query: { expires = '', signature = '' }, headers }) {
-        const named = urls.verifyPath(params.file, expires, signature);
-        if (named === 'forged') throw notFound('the file does not exist, or its URL was changed');
-        const found = named === 'expired' ? named : ((await media.find(named.id)) ?? 'missing');
+        const namedMedia = urls.verifyPath(params.file, expires, signature);
+        if (namedMedia === 'forged') {
+          throw notFound('the file does not exist, or its URL was changed');
+        }
+        const foundMedia =
+          namedMedia === 'expired' ? namedMedia : ((await media.find(namedMedia.id)) ?? 'missing');
 
         // `If-Range` never matches, because answers have no validator.
         return await answerMedia(
-          found,
+          foundMedia,
           headers['if-range'] === undefined ? headers.range : undefined,
         );
       },
@@ -68,21 +71,23 @@ export async function answerMedia(
   if (file === 'missing') throw notFound('the file does not exist');
 
   const { mediaType, size } = file.media;
-  const part = parseRange(range, size);
-  if (part === 'outside') return rangeRefusal(size);
+  const requestedRange = parseRange(range, size);
+  if (requestedRange === 'outside') return rangeRefusal(size);
 
   // Exactly the announced length, even if the file has changed.
-  const sentRange = part ?? { from: 0, to: size - 1 };
+  const sentRange = requestedRange ?? { from: 0, to: size - 1 };
   const bytes = await file.open(size === 0 ? undefined : sentRange);
   if (!bytes) throw notFound('the file does not exist');
 
   return {
-    httpStatus: part ? 206 : 200,
+    httpStatus: requestedRange ? 206 : 200,
     headers: {
       'content-type': mediaType,
       'content-length': String(sentRange.to - sentRange.from + 1),
       'accept-ranges': 'bytes',
-      ...(part && { 'content-range': `bytes ${part.from}-${part.to}/${size}` }),
+      ...(requestedRange && {
+        'content-range': `bytes ${requestedRange.from}-${requestedRange.to}/${size}`,
+      }),
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'private, max-age=3600',

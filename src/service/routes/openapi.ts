@@ -72,7 +72,7 @@ const errorEnvelope: Schema = {
 /**
  * Returns the route of the OpenAPI document, built from the schemas that the routes validate with.
  */
-export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
+export function createOpenApiRoute(routes: readonly AnyRoute[]): AnyRoute {
   return defineRoute({
     method: 'GET',
     path: OPENAPI_PATH,
@@ -186,10 +186,11 @@ function buildParameters(
 
 function buildErrorResponses(
   errors: readonly ErrorStatus[],
-  keyed: boolean,
+  needsKey: boolean,
 ): Record<string, object> {
   const responses = errors.map(status => {
-    const isAdmitted = keyed && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
+    const isAdmitted =
+      needsKey && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
     const headers = {
       ...(isAdmitted && KEYED_HEADERS),
       ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER),

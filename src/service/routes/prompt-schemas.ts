@@ -2,6 +2,7 @@ import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from '../../wire/index.ts';
 import {
   anything,
   boolean,
+  dateTime,
   integer,
   list,
   literal,
@@ -9,7 +10,6 @@ import {
   orNull,
   text,
   textMap,
-  time,
   uuid,
 } from '../http/schema.ts';
 
@@ -18,13 +18,13 @@ const template = text({
 });
 
 export const promptVersionSchema = object(
-  { promptVersionId: uuid, promptId: uuid, title: text(), publishedAt: time, config: anything },
+  { promptVersionId: uuid, promptId: uuid, title: text(), publishedAt: dateTime, config: anything },
   { template },
 );
 
 const labelMove = object({
   label: text(),
-  at: time,
+  at: dateTime,
   by: text({ description: 'The name of the user who moved the label' }),
   from: orNull(uuid),
   to: orNull(uuid),
@@ -45,7 +45,12 @@ export const promptVersionListSchema = object({
   title: text(),
   versions: list(
     object(
-      { promptVersionId: uuid, publishedAt: time, labels: list(text()), history: list(labelMove) },
+      {
+        promptVersionId: uuid,
+        publishedAt: dateTime,
+        labels: list(text()),
+        history: list(labelMove),
+      },
       { isLatest: literal(true), template },
     ),
   ),
@@ -66,7 +71,7 @@ const promptRow = object(
     estimatedCredits: integer(),
     uses: integer(),
     upVotes: integer(),
-    publishedAt: time,
+    publishedAt: dateTime,
     samples: anything,
     configs: anything,
     labels: list(object({ label: text(), promptVersionId: uuid })),

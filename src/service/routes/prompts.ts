@@ -92,7 +92,7 @@ export const promptRoutes = [
       const [latest] = versions;
       if (!latest) throw notFound('the prompt does not exist, or is not published');
 
-      const labelledVersionIds = await createLabelLookup(services.store, promptId);
+      const findLabels = await createLabelLookup(services.store, promptId);
       const entries = versions.map(async (version, index) => {
         const { promptVersionId, publishedAt, template } = await buildVersionView(
           version,
@@ -100,15 +100,12 @@ export const promptRoutes = [
           caller,
         );
 
-        const isLatest = index === 0 && { isLatest: true as const };
-        const hasTemplate = template !== undefined && { template };
-
         return {
           promptVersionId,
           publishedAt,
-          ...labelledVersionIds(promptVersionId),
-          ...isLatest,
-          ...hasTemplate,
+          ...findLabels(promptVersionId),
+          ...(index === 0 && { isLatest: true as const }),
+          ...(template !== undefined && { template }),
         };
       });
       return { promptId, title: latest.title, versions: await Promise.all(entries) };
@@ -166,7 +163,7 @@ async function buildVersionView(
   services: Services,
   caller: Caller,
 ): Promise<PromptVersion & { template?: string }> {
-  const definition = await services.definitions.forVersion(version);
+  const definition = await services.definitions.getByVersion(version);
   return {
     promptVersionId: version.id,
     promptId: version.promptId,

@@ -6,6 +6,8 @@ import { publishSent } from '../prompts/publish-sent.ts';
 import { labelBody, labelSchema, publishBody, publishedSchema } from './prompt-schemas.ts';
 import { defineRoute, type Services } from './services.ts';
 
+const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
 /**
  * The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a
  * path.
@@ -102,8 +104,8 @@ async function moveLabel(
     slug,
     label,
     promptVersionId,
-    by: userName,
-    at: clock.now(),
+    userName: userName,
+    time: clock.now(),
   });
 
   if ('missing' in result) {
@@ -114,8 +116,6 @@ async function moveLabel(
 
   return { slug, label, promptVersionId: promptVersionId ?? null, previous: result.previous };
 }
-
-const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 /**
  * Returns a valid slug. Never repairs an invalid one, which could name another prompt.
@@ -134,7 +134,6 @@ function checkSlug({ promptId: slug }: { readonly promptId: string }): string {
  * other slugs.
  */
 function unknownSlugRefusal(slug: string): Refusal {
-  return notFound(
-    checkSlug({ promptId: slug }) && 'the prompt does not exist, or is not published',
-  );
+  checkSlug({ promptId: slug });
+  return notFound('the prompt does not exist, or is not published');
 }

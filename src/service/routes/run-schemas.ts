@@ -6,18 +6,18 @@ import {
 } from '../../wire/index.ts';
 import {
   boolean,
+  dateTime,
   integer,
   list,
   literal,
+  number,
   object,
   oneOf,
   orNull,
-  pickNumber,
   type Schema,
   tagged,
   text,
   textMap,
-  time,
   uuid,
 } from '../http/schema.ts';
 
@@ -43,7 +43,7 @@ export const runSchema = object(
 const runUsage = object({
   model: text(),
   tokens: orNull(object({ input: integer(), output: integer(), cached: integer() })),
-  cost: orNull(pickNumber({ description: 'US dollars; null if unknown, or while in progress' })),
+  cost: orNull(number({ description: 'US dollars; null if unknown, or while in progress' })),
   estimated: {
     ...boolean,
     description: 'True if the cost is computed from the price table of the service',
@@ -58,13 +58,13 @@ const runRowSchema = object(
     runStatus: oneOf(RUN_STATUSES),
     credits: orNull(integer({ description: 'Credits consumed; null if the run was free' })),
     runName: text(),
-    createdAt: time,
+    createdAt: dateTime,
   },
   {
     idempotencyKey: text({ description: 'The requested idempotency key' }),
     usage: runUsage,
     endedAt: {
-      ...orNull(time),
+      ...orNull(dateTime),
       description: 'Only with `times=true`; null if unknown, or while in progress',
     },
   },

@@ -47,7 +47,7 @@ export const runRoutes = [
         withTimes: query.times === 'true',
         onBytes: memory.reserveForAnswer,
       });
-      const isWhole = rows.length === ids.length;
+      const isCompletePage = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
       const usages =
         query.usage === 'true' ? await readListedUsage(store, caller.userId, ids) : undefined;
@@ -58,7 +58,7 @@ export const runRoutes = [
         ...(usages && { usage: usages.get(row.runId) }),
       }));
 
-      return { rows: requestedRows, hasMore: hasMore || !isWhole };
+      return { rows: requestedRows, hasMore: hasMore || !isCompletePage };
     },
   }),
 
@@ -187,6 +187,9 @@ function sumTextSizes(outputs: readonly StoredOutput[]): number {
   return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
 }
 
+type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> &
+  Pick<RunOutcome, 'warnings'>;
+
 /** Returns a run in the form of creations and retrievals. */
 function toRunView(
   { id, status, tokens, outputs, warnings = [] }: ViewedRun,
@@ -201,9 +204,6 @@ function toRunView(
     ...(warnings.length > 0 && { warnings: [...warnings] }),
   };
 }
-
-type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> &
-  Pick<RunOutcome, 'warnings'>;
 
 function joinHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;

@@ -70,22 +70,22 @@ export async function estimateCost(
 ): Promise<CostEstimate> {
   const lookup = { store, definitions, models, tasks };
   const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
-  const checked = await checkRequestInputs(lookup, body, {
+  const requestInputs = await checkRequestInputs(lookup, body, {
     definition,
     model,
     userId,
     takesUnlisted: true,
   });
 
-  const { textInputs, images: imageInputs, runOptions } = checked;
+  const { textInputs, images: imageInputs, runOptions } = requestInputs;
   const pictures = imageInputs.map(() => 'a picture');
   const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
 
   const options = mergeSettings(definition, runOptions, model);
   const answers = getAnswerCount(options);
-  const limit = parseWholeNumber(options['maxOutputTokens']);
+  const outputLimit = parseWholeNumber(options['maxOutputTokens']);
   const input = Math.ceil(countCharacters(messages) / CHARACTERS_A_TOKEN);
-  const output = (limit ?? EXPECTED_OUTPUT) * answers;
+  const output = (outputLimit ?? EXPECTED_OUTPUT) * answers;
   const images = model.modality === 'image' ? answers : 0;
 
   const pricing = await findPricing(model, { providerBatch, runOptions: options });
@@ -102,7 +102,7 @@ export async function estimateCost(
     answers,
     multiplier: findUnknownMultiplier(options),
     tokens: { input, output },
-    assumedOutput: limit === undefined ? EXPECTED_OUTPUT : undefined,
+    assumedOutput: outputLimit === undefined ? EXPECTED_OUTPUT : undefined,
     images,
     estimated: pricing?.isEstimate ?? false,
     tableDate: pricing?.isEstimate ? PRICE_TABLE_DATE : undefined,

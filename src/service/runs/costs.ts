@@ -58,7 +58,7 @@ export function createCosts(sources: EstimateSources): Costs {
     tableDate: PRICE_TABLE_DATE,
     async findAccessFault(promptVersionId) {
       const version = await store.prompts.findRunnable(promptVersionId.toLowerCase());
-      const model = version && models.get((await definitions.forVersionId(version.id)).model);
+      const model = version && models.get((await definitions.getByVersionId(version.id)).model);
       return model && models.findAccessFault(model);
     },
     async readRunCosts(runIds) {

@@ -55,6 +55,8 @@ interface CreationAnswer {
 /** Wait for a caller whose queue is full, in seconds. */
 const FULL_QUEUE_RETRY_S = 5;
 
+const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
+
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
   /** Passed on to the model's provider, address or program. */
@@ -265,13 +267,13 @@ function differentBodyRefusal(): Refusal {
   );
 }
 
-const MAX_KEY_LENGTH = 255;
-
 /** Returns the stored form of a creation's `Idempotency-Key`; undefined if none was sent. */
 function toIdempotency(key: string | undefined, digest: () => string): Idempotency | undefined {
   if (key === undefined) return undefined;
-  if (key === '' || key.length > MAX_KEY_LENGTH) {
-    throw invalidRequest(`${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_KEY_LENGTH} characters`);
+  if (key === '' || key.length > MAX_IDEMPOTENCY_KEY_LENGTH) {
+    throw invalidRequest(
+      `${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters`,
+    );
   }
   return { key, digest: digest() };
 }

@@ -21,8 +21,9 @@ export async function readCreationBody(
 
   const { images, urls = [], runOptions } = stored.request;
   const textInputs = await inputs.readTexts(id, stored.request);
-  const isSent = images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
-  const bytes = isSent ? await inputs.readPictures(id, images).catch(refuseGone) : [];
+  const hasSentPictures =
+    images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
+  const bytes = hasSentPictures ? await inputs.readPictures(id, images).catch(refuseGone) : [];
   const imageInputs = images.map((_, index): ImageInput => {
     const url = urls[index];
     if (typeof url === 'string') return { type: 'url', url };

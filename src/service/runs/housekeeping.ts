@@ -11,7 +11,7 @@ interface HousekeepingOptions {
   onFault: (error: unknown) => void;
 }
 
-const EVERY_MS = 60 * 60 * 1000;
+const HOUSEKEEPING_INTERVAL_MS = 60 * 60 * 1000;
 
 /** Removes expired and orphaned data, now and every hour until `stop` is aborted. */
 export async function runHousekeeping(
@@ -20,7 +20,7 @@ export async function runHousekeeping(
 ): Promise<void> {
   while (!stop.aborted) {
     await removeExpired(options);
-    await options.clock.sleep(EVERY_MS, stop).catch(() => {});
+    await options.clock.sleep(HOUSEKEEPING_INTERVAL_MS, stop).catch(() => {});
   }
 }
 

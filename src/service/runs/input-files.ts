@@ -6,16 +6,16 @@ import type { StoredRequest } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { ignoreUnavailableStore } from '../store/store-errors.ts';
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const PICTURE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Longer than a creation takes from its first file to its run, in milliseconds. */
-const SETTLED_MS = 60 * 60 * 1000;
+const ORPHAN_INPUT_AGE_MS = 60 * 60 * 1000;
 
 /**
  * Maximum length of texts in the row of a run, in characters; writing a larger row would delay all
  * users.
  */
-const LARGE_TEXTS = 256 * 1024;
+const MAX_ROW_TEXTS_LENGTH = 256 * 1024;
 
 /**
  * The input pictures of runs, kept for a day so that a run can be repeated, and their large texts.
@@ -59,7 +59,7 @@ export class InputFiles {
   /** Writes large texts to disk and returns the request to store. */
   async storeLargeTexts(runId: string, request: StoredRequest): Promise<StoredRequest> {
     const size = Object.values(request.textInputs).reduce((sum, text) => sum + text.length, 0);
-    if (size <= LARGE_TEXTS) return request;
+    if (size <= MAX_ROW_TEXTS_LENGTH) return request;
     await this.#texts.write(
       runId,
       Buffer.from(JSON.stringify(request.textInputs)),
@@ -95,14 +95,18 @@ export class InputFiles {
   /** Deletes files that are older than a day, and orphaned ones. */
   async sweep(): Promise<void> {
     await this.#removePictures(
-      await this.#runs.forgetImages({ before: this.#clock.now() - KEPT_MS }),
+      await this.#runs.forgetImages({ before: this.#clock.now() - PICTURE_LIFETIME_MS }),
     );
-    const withPictures = await this.#pictures.writtenBefore(this.#clock.now() - SETTLED_MS);
-    const neededPictures = await this.#runs.filterWithImages(withPictures);
-    await this.#removePictures(withPictures.filter(runId => !neededPictures.has(runId)));
-    const withTexts = await this.#texts.writtenBefore(this.#clock.now() - SETTLED_MS);
-    const neededTexts = await this.#runs.filterWithRequests(withTexts);
-    for (const runId of withTexts) if (!neededTexts.has(runId)) await this.#texts.remove(runId);
+    const runsWithPictures = await this.#pictures.listWrittenBefore(
+      this.#clock.now() - ORPHAN_INPUT_AGE_MS,
+    );
+    const neededPictures = await this.#runs.filterWithImages(runsWithPictures);
+    await this.#removePictures(runsWithPictures.filter(runId => !neededPictures.has(runId)));
+    const runsWithTexts = await this.#texts.listWrittenBefore(
+      this.#clock.now() - ORPHAN_INPUT_AGE_MS,
+    );
+    const neededTexts = await this.#runs.filterWithRequests(runsWithTexts);
+    for (const runId of runsWithTexts) if (!neededTexts.has(runId)) await this.#texts.remove(runId);
   }
 
   // The next sweep finds files that were not removed because the object store was unavailable.

@@ -14,14 +14,15 @@ export async function loadImageInputs(
   inputs: readonly ImageInput[],
   options: FetchImageOptions,
 ): Promise<LoadedImage[]> {
-  const rest = new AbortController();
-  const signal = AbortSignal.any([options.signal, rest.signal]);
+  // Once a picture is refused, the others are no longer fetched.
+  const otherLoads = new AbortController();
+  const signal = AbortSignal.any([options.signal, otherLoads.signal]);
   try {
     return await Promise.all(
       inputs.map((input, index) => loadImage(input, index, { ...options, signal })),
     );
   } finally {
-    rest.abort();
+    otherLoads.abort();
   }
 }
 

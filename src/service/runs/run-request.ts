@@ -31,7 +31,7 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
   const version = await definitions.findRunnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('the prompt version does not exist, or is not published');
 
-  const definition = await definitions.forVersionId(version.id);
+  const definition = await definitions.getByVersionId(version.id);
   const model = models.get(definition.model);
   if (!model) {
     toOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
@@ -112,10 +112,10 @@ function checkImages(
     );
   }
 
-  const wanted = imageInputs.length;
-  if (images.length === wanted) return images;
+  const expectedCount = imageInputs.length;
+  if (images.length === expectedCount) return images;
 
-  const count = wanted === 1 ? '1 image' : `${wanted} images`;
+  const count = expectedCount === 1 ? '1 image' : `${expectedCount} images`;
   throw invalidRequest(`inputs.imageInputs must hold ${count}, not ${images.length}`);
 }
 

@@ -6,9 +6,9 @@ export interface LabelChange {
   /** undefined removes the label. */
   readonly promptVersionId: string | undefined;
   /** The name of the user. */
-  readonly by: string;
+  readonly userName: string;
   /** The time in milliseconds. */
-  readonly at: number;
+  readonly time: number;
 }
 
 /** The former version of the label, or the thing that doesn't exist. */
@@ -47,7 +47,7 @@ export function createLabelsStore(db: Db, writer: Writer) {
 
 async function recordLabelChange(
   db: Db,
-  { slug, label, promptVersionId, by, at }: LabelChange,
+  { slug, label, promptVersionId, userName, time }: LabelChange,
 ): Promise<LabelResult> {
   // Locks the prompt, so that changes of its labels happen one after the other.
   const prompt = await db
@@ -64,15 +64,15 @@ async function recordLabelChange(
     return { missing: 'version' };
   }
 
-  const labelled = await db
+  const existingLabel = await db
     .selectFrom('labels')
     .select('promptVersionId')
     .where('promptId', '=', promptId)
     .where('label', '=', label)
     .executeTakeFirst();
-  if (!labelled && promptVersionId === undefined) return { missing: 'label' };
+  if (!existingLabel && promptVersionId === undefined) return { missing: 'label' };
 
-  const previous = labelled?.promptVersionId ?? null;
+  const previous = existingLabel?.promptVersionId ?? null;
   if (previous === promptVersionId) return { previous };
 
   if (promptVersionId === undefined) {
@@ -91,7 +91,7 @@ async function recordLabelChange(
   const versions = { fromVersionId: previous, toVersionId: promptVersionId ?? null };
   await db
     .insertInto('labelMoves')
-    .values({ promptId, label, ...versions, movedAt: at, movedBy: by })
+    .values({ promptId, label, ...versions, movedAt: time, movedBy: userName })
     .execute();
   return { previous };
 }

@@ -1,22 +1,26 @@
 /** The differences between the kinds of database. */
 interface SqlDialect {
   /** The type of an auto-incrementing primary key. */
-  readonly counter: string;
+  readonly counterKey: string;
   /** The suffix of a table definition that stores rows in the order of their key. */
   readonly byKey: string;
   /** Statements for this kind of database only, run at the end of the first step. */
-  readonly own: string;
+  readonly extraStatements: string;
 }
 
 /**
  * Returns the steps of the schema, which are applied once each, in order. A released step never
  * changes. SQLite treats `bigint` as `integer`.
  */
-export function buildMigrations({ counter, byKey, own }: SqlDialect): readonly string[] {
+export function buildMigrations({
+  counterKey,
+  byKey,
+  extraStatements,
+}: SqlDialect): readonly string[] {
   return [
     `
     create table users (
-      id ${counter},
+      id ${counterKey},
       name text not null unique,
       plan text not null,
       credits bigint not null
@@ -73,7 +77,7 @@ export function buildMigrations({ counter, byKey, own }: SqlDialect): readonly s
       key text primary key,
       value text not null
     ) ${byKey};
-    ${own}
+    ${extraStatements}
     `,
     `
     alter table users add column "lastRunAt" bigint not null default 0;
@@ -124,7 +128,7 @@ export function buildMigrations({ counter, byKey, own }: SqlDialect): readonly s
       primary key ("promptId", label)
     ) ${byKey};
     create table "labelMoves" (
-      id ${counter},
+      id ${counterKey},
       "promptId" text not null references prompts (id),
       label text not null,
       "fromVersionId" text,

@@ -41,8 +41,8 @@ export class PreparedQuery<V, R> {
 
   #compile(db: Db): CompiledQuery<R> {
     const { adapter } = db.getExecutor();
-    const known = this.#compiled.get(adapter);
-    if (known) return known;
+    const cached = this.#compiled.get(adapter);
+    if (cached) return cached;
     // Kysely passes on what it is given as a parameter, whatever its type.
     const compiled = this.#build(db, name => new QueryPlaceholder(name) as never).compile();
     this.#compiled.set(adapter, compiled);

@@ -7,7 +7,7 @@ export function createSettingsStore(db: Db, writer: Writer) {
   return {
     get: (key: string) => readSetting(db, key),
     /**
-     * Returns the value of `key`. If it has none, stores the result of `make`, with `isNew` true.
+     * Returns the value of `key`. If it has none, stores the result of `create`, with `isNew` true.
      */
     async getOrCreate(key: string, create: () => string) {
       const stored = await readSetting(db, key);

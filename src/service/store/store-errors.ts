@@ -3,6 +3,11 @@ import { DataDirectoryError } from '../../files/data-directory.ts';
 import { getErrorMessage, hasNoSpace } from '../../utils/error-utils.ts';
 
 /**
+ * Free bytes below which a disk counts as full, because a database needs a few pages for any write.
+ */
+const MIN_FREE_BYTES = 64 * 1024;
+
+/**
  * A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL.
  */
 export class DatabaseUrlError extends Error {
@@ -66,11 +71,6 @@ export function ignoreUnavailableStore(error: unknown): void {
   if (!isStoreUnavailable(error)) throw error;
 }
 
-/**
- * Free bytes below which a disk counts as full, because a database needs a few pages for any write.
- */
-const MIN_FREE_BYTES = 64 * 1024;
-
 /** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
 function isDiskFull(dataDir: string, cause: unknown): boolean {
   const message = getErrorMessage(cause);
@@ -87,11 +87,11 @@ function isDiskFull(dataDir: string, cause: unknown): boolean {
 export function dataDirectoryError(dataDir: string, cause: unknown): DataDirectoryError {
   if (cause instanceof DataDirectoryError) return cause;
   const isFull = isDiskFull(dataDir, cause);
-  const what = isFull
+  const problem = isFull
     ? explainFullDisk(`the data directory ${dataDir}`, cause)
     : `the data directory ${dataDir} can't be used: ${getErrorMessage(cause)}; make it writable, free space on its disk`;
 
-  return new DataDirectoryError(`${what}, or set PROMPTRUN_DATA_DIR to another directory`, {
+  return new DataDirectoryError(`${problem}, or set PROMPTRUN_DATA_DIR to another directory`, {
     cause,
     isDiskFull: isFull,
   });
@@ -115,8 +115,8 @@ export function explainStoreFault(dataDir: string, error: unknown): string {
  * Wraps an error of the database or of the disk in the same way; returns any other error unchanged.
  */
 export function wrapStoreFault(dataDir: string, error: unknown): unknown {
-  const isOfStore = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));
-  return isOfStore ? dataDirectoryError(dataDir, error) : error;
+  const isStoreFault = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));
+  return isStoreFault ? dataDirectoryError(dataDir, error) : error;
 }
 
 /** Returns the error for a platform on which no SQLite can be loaded. */

@@ -46,7 +46,7 @@ export interface StoreOptions {
 interface DatabaseBackend {
   readonly db: Db;
   /** True if processes on other machines may use it too. */
-  readonly shared: boolean;
+  readonly isShared: boolean;
   readonly workers: Workers;
   readonly blobs: Readonly<Record<BlobCollection, Blobs>>;
   /** Resolves once all commits are on disk; default: commits are once they are made. */
@@ -64,7 +64,7 @@ export type Store = ReturnType<typeof buildStore>;
 
 /** Builds a store on either kind of database. */
 export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
-  const writer = new Writer(db, { together: !backend.shared, flush });
+  const writer = new Writer(db, { sharesTransactions: !backend.isShared, flush });
   const runWrites = backend.runWrites?.(db, writer);
   return {
     ...backend,
@@ -89,7 +89,7 @@ export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
 }
 
 /** Notice after a migration. */
-export const MIGRATED =
+export const MIGRATED_NOTICE =
   'the store was written by an older promptrun and has been upgraded; older versions can no longer open it';
 
 /** The kind of process that runs runs: a command its own, a `serve` those in the queue. */
@@ -100,7 +100,7 @@ export interface Workers {
   /** Returns the name of this process as a worker, which counts as alive from the first call on. */
   register(): Promise<string>;
   /** Returns the kind of a worker, which may be dead. */
-  workerKind(worker: string): WorkerKind;
+  getWorkerKind(worker: string): WorkerKind;
   /** Returns true also if it can't be determined. */
   isAlive(worker: string): Promise<boolean>;
   /** Removes the entries of dead workers. */

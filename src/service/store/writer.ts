@@ -8,8 +8,8 @@ import type { Tables } from './tables.ts';
 export type Db = Kysely<Tables>;
 
 /** PostgreSQL's error codes for transactions that collided: serialisation failure, deadlock. */
-const COLLISIONS: readonly (string | undefined)[] = ['40001', '40P01'];
-const ATTEMPTS = 10;
+const COLLISION_CODES: readonly (string | undefined)[] = ['40001', '40P01'];
+const MAX_WRITE_ATTEMPTS = 10;
 
 /** Maximum pause between two attempts. */
 const MAX_WRITE_PAUSE_MS = 100;
@@ -22,7 +22,7 @@ interface PendingWrite {
 
 export interface WriterOptions {
   /** True if writes that wait together share a transaction. */
-  readonly together: boolean;
+  readonly sharesTransactions: boolean;
   /** Resolves once all commits are on disk; default: commits are once they are made. */
   readonly flush?: (() => Promise<void>) | undefined;
 }
@@ -40,9 +40,9 @@ export class Writer {
   #waiting: PendingWrite[] = [];
   #isWorking = false;
 
-  constructor(db: Db, { together, flush }: WriterOptions) {
+  constructor(db: Db, { sharesTransactions, flush }: WriterOptions) {
     this.#db = db;
-    this.#together = together;
+    this.#together = sharesTransactions;
     this.#flush = flush;
   }
 
@@ -120,7 +120,9 @@ export class Writer {
       try {
         return await this.#db.transaction().execute(run);
       } catch (error) {
-        if (!COLLISIONS.includes(getErrorCode(error)) || attempt === ATTEMPTS) throw error;
+        if (!COLLISION_CODES.includes(getErrorCode(error)) || attempt === MAX_WRITE_ATTEMPTS) {
+          throw error;
+        }
         await sleep(Math.random() * MAX_WRITE_PAUSE_MS);
       }
     }

@@ -13,7 +13,7 @@ beforeEach(async () => {
   database = await openSqlite(':memory:');
   database.exec('create table settings (key text primary key, value text not null)');
   db = new Kysely<Tables>({ dialect: createStoreDialect(database) });
-  writer = new Writer(db, { together: true });
+  writer = new Writer(db, { sharesTransactions: true });
 });
 
 afterEach(() => database.close());

@@ -20,15 +20,15 @@ export class WorkThread {
   #worker: Worker | undefined;
   #isClosed = false;
   #lastId = 0;
-  readonly #waiting = new Map<number, PendingJob>();
+  readonly #pendingJobs = new Map<number, PendingJob>();
 
   /** Parses a request body. Rejects with ApiError. */
   readonly parseBody = async (bytes: Buffer): Promise<ParsedBody> => {
     if (bytes.length <= SMALL_BYTES) return parseBodyHere(bytes);
-    const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+    const ownBytes = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
     const { value, digest } = (await this.#perform(
-      { name: 'parseBody', bytes: own },
-      own.buffer,
+      { name: 'parseBody', bytes: ownBytes },
+      ownBytes.buffer,
     )) as {
       value: unknown;
       digest: string;
@@ -61,7 +61,7 @@ export class WorkThread {
     const order: ThreadOrder = { id: this.#lastId, job };
 
     return new Promise((resolve, reject) => {
-      this.#waiting.set(order.id, { resolve, reject });
+      this.#pendingJobs.set(order.id, { resolve, reject });
       worker.ref();
       worker.postMessage(order, [buffer as ArrayBuffer]);
     });
@@ -78,16 +78,16 @@ export class WorkThread {
   }
 
   #settle(worker: Worker, { id, result, refusal, fault }: ThreadReply): void {
-    const waitingJob = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (this.#waiting.size === 0) worker.unref();
+    const pendingJob = this.#pendingJobs.get(id);
+    this.#pendingJobs.delete(id);
+    if (this.#pendingJobs.size === 0) worker.unref();
 
     if (refusal) {
-      waitingJob?.reject(new ApiError(refusal.status, refusal.message));
+      pendingJob?.reject(new ApiError(refusal.status, refusal.message));
     } else if (fault !== undefined) {
-      waitingJob?.reject(new Error(fault));
+      pendingJob?.reject(new Error(fault));
     } else {
-      waitingJob?.resolve(result);
+      pendingJob?.resolve(result);
     }
   }
 
@@ -98,8 +98,8 @@ export class WorkThread {
   }
 
   #rejectAll(error: Error): void {
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+    for (const { reject } of this.#pendingJobs.values()) reject(error);
+    this.#pendingJobs.clear();
   }
 }
 

@@ -31,7 +31,7 @@ export class CommandRunner implements Runner {
   readonly #closing = new AbortController();
   readonly #faults = new Map<string, EngineFault>();
   readonly #unanswered = new Set<string>();
-  #watching = false;
+  #isWatching = false;
   #startDetached: (() => Promise<DetachedRun>) | undefined;
   /** A started process that has no run yet. */
   #detached: DetachedRun | undefined;
@@ -85,12 +85,12 @@ export class CommandRunner implements Runner {
    * Fails the run of a creation or, if there is none yet, keeps the creation from making one.
    * Returns undefined without a run; `stopped` is false if the run had already ended.
    *
-   * @param by the cause, such as Ctrl-C
+   * @param cause for example Ctrl-C
    */
   async stop(
     userId: number,
     idempotencyKey: string,
-    by: string,
+    cause: string,
   ): Promise<{ runId: string; stopped: boolean } | undefined> {
     const { store, clock, onFault } = this.#options;
     this.#cancelledKeys.add(idempotencyKey);
@@ -100,7 +100,7 @@ export class CommandRunner implements Runner {
 
     const { id: runId } = created.run;
     const fail = async (): Promise<boolean> =>
-      store.runs.fail(runId, stoppedRunError(runId, by, 'command'));
+      store.runs.fail(runId, stoppedRunError(runId, cause, 'command'));
     const stopped =
       findOutcome(created.run) === undefined &&
       (await fail().catch((error: unknown) => {
@@ -114,14 +114,14 @@ export class CommandRunner implements Runner {
   }
 
   /** Stops the runs that are still being carried out. */
-  async close(by: string): Promise<void> {
+  async close(cause: string): Promise<void> {
     const { store, onFault } = this.#options;
     this.#closing.abort(new Error('the service is stopping'));
     await this.#creating.waitForAll();
     this.#detached?.end();
 
     for (const runId of this.#runs.running) {
-      await store.runs.fail(runId, stoppedRunError(runId, by, 'command')).catch(onFault);
+      await store.runs.fail(runId, stoppedRunError(runId, cause, 'command')).catch(onFault);
     }
 
     await this.#runs.stop();
@@ -129,16 +129,16 @@ export class CommandRunner implements Runner {
   }
 
   async #create(run: UnstartedRun): Promise<AcceptedRun> {
-    this.#refuseCancelled(run);
-    const answered = await this.#createAnswered(run);
-    if (answered) return answered;
+    this.#checkNotCancelled(run);
+    const answeredRun = await this.#createAnswered(run);
+    if (answeredRun) return answeredRun;
 
     const detached = this.#detached ?? (await this.#startDetached?.());
     this.#detached = undefined;
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
-    this.#refuseCancelled(run);
-    const kept = this.#runs.storeNew({ ...run, status: 'running', worker });
-    const runId = await kept.catch((error: unknown) => {
+    this.#checkNotCancelled(run);
+    const storing = this.#runs.storeNew({ ...run, status: 'running', worker });
+    const runId = await storing.catch((error: unknown) => {
       detached?.end();
       throw error;
     });
@@ -161,7 +161,7 @@ export class CommandRunner implements Runner {
     const outcome = await this.#execute(run, this.#closing.signal);
     if (!outcome) return undefined;
 
-    if (!isBatched) this.#refuseCancelled(run);
+    if (!isBatched) this.#checkNotCancelled(run);
     const now = clock.now();
     const ended = isBatched ? outcome : { ...outcome, endedAt: now };
     const runId = await this.#runs.storeNew(
@@ -180,22 +180,22 @@ export class CommandRunner implements Runner {
     return outcome;
   };
 
-  #refuseCancelled({ idempotency }: UnstartedRun): void {
+  #checkNotCancelled({ idempotency }: UnstartedRun): void {
     if (this.#closing.signal.aborted || (idempotency && this.#cancelledKeys.has(idempotency.key))) {
       throw new Refusal('UNAVAILABLE', 'the command was stopped before the run was created');
     }
   }
 
   async #watchCancellations(): Promise<void> {
-    if (this.#watching) return;
+    if (this.#isWatching) return;
 
-    this.#watching = true;
+    this.#isWatching = true;
     const { clock, onFault } = this.#options;
     while (this.#runs.running.length > 0 && !this.#closing.signal.aborted) {
       await clock.sleep(WATCH_EVERY_MS, this.#closing.signal).catch(() => {});
       await this.#runs.abortEnded().catch(onFault);
     }
 
-    this.#watching = false;
+    this.#isWatching = false;
   }
 }

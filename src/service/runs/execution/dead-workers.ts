@@ -8,7 +8,7 @@ const BY_KILL = 'the end of its command, which was killed or lost its power';
 /** A run of a dead command has failed: no other process carries it out. */
 const COMMAND_RULES: DeadWorkerRules = {
   maxDeaths: 1,
-  reason: runId => stoppedRunError(runId, BY_KILL, 'command'),
+  explainFailure: runId => stoppedRunError(runId, BY_KILL, 'command'),
 };
 
 const explainServiceEnd = (runId: string): string =>
@@ -17,17 +17,17 @@ const explainServiceEnd = (runId: string): string =>
 /** A run of a dead `serve` is carried out once more, unless its model is a program. */
 const SERVE_RULES: DeadWorkerRules = {
   maxDeaths: 2,
-  reason: () => 'the service stopped unexpectedly twice while this run was running',
-  programReason: explainServiceEnd,
+  explainFailure: () => 'the service stopped unexpectedly twice while this run was running',
+  explainProgramFailure: explainServiceEnd,
 };
 
 /** The rules for `--no-rerun`: a second bill is worse than a lost answer. */
-export const NEVER_RERUN: DeadWorkerRules = { maxDeaths: 1, reason: explainServiceEnd };
+export const NEVER_RERUN: DeadWorkerRules = { maxDeaths: 1, explainFailure: explainServiceEnd };
 
 /** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {
-  if (!store.shared) {
-    await settleDead(store, worker => store.workers.workerKind(worker) === 'command');
+  if (!store.isShared) {
+    await settleDead(store, worker => store.workers.getWorkerKind(worker) === 'command');
   }
 }
 
@@ -46,7 +46,7 @@ async function settleDead(
 ): Promise<void> {
   for (const worker of await store.queue.findWorkersWithRuns()) {
     if (!isConcerned(worker) || (await store.workers.isAlive(worker))) continue;
-    const isCommand = store.workers.workerKind(worker) === 'command';
+    const isCommand = store.workers.getWorkerKind(worker) === 'command';
     await store.queue.settleDeadWorker(worker, isCommand ? COMMAND_RULES : serveRules);
   }
 }

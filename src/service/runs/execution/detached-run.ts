@@ -14,7 +14,7 @@ export interface DetachedRun {
 }
 
 /** The settings with which the process opens the service. */
-export interface DetachedPlace {
+export interface DetachedSettings {
   readonly dataDir: string;
   /** The absolute path of a further models file. */
   readonly modelsFile: string | undefined;
@@ -30,21 +30,21 @@ const RUN_PROCESS_FILE = 'run-process.cjs';
  *
  * @throws if it does not start
  */
-export async function startDetached(place: DetachedPlace): Promise<DetachedRun> {
+export async function startDetached(settings: DetachedSettings): Promise<DetachedRun> {
   const child = forkBuilt(RUN_PROCESS_FILE, { detached: true });
-  const worker = await askChild<string>(child, place);
+  const worker = await askChild<string>(child, settings);
 
-  const leave = (): void => {
+  const disconnect = (): void => {
     if (child.connected) child.disconnect();
     child.unref();
   };
 
   return {
     worker,
-    end: leave,
+    end: disconnect,
     async carryOut(run) {
       await askChild(child, run);
-      leave();
+      disconnect();
     },
   };
 }

@@ -12,6 +12,8 @@ import type { InputFiles } from '../input-files.ts';
 import { mergeSettings } from '../run-request.ts';
 import type { TextFeed } from './text-feed.ts';
 
+const NO_INPUTS: JobInputs = { texts: {}, values: {} };
+
 /** A run that was created here or comes from the queue. */
 export type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined };
 
@@ -35,10 +37,10 @@ export async function buildEngineJob(
   const { images, runOptions, traceparent } = run.request;
   const task = { userId: run.userId, signal };
   const textInputs = await inputs.readTexts(run.id, run.request);
-  const loaded = images.length > 0 ? await inputs.readPictures(run.id, images) : [];
+  const pictures = images.length > 0 ? await inputs.readPictures(run.id, images) : [];
   const prompt = await renderPrompt(
     definition,
-    { textInputs, images: loaded },
+    { textInputs, images: pictures },
     { render: work => tasks.do('render', work, task), describe: describeImage },
   );
 
@@ -71,8 +73,6 @@ export function buildPromptRequest(
     json: isJsonOutput(output) ? { schema: output.schema, schemaName: output.named } : undefined,
   };
 }
-
-const NO_INPUTS: JobInputs = { texts: {}, values: {} };
 
 async function readJobInputs(
   { textInputs, input }: PromptDefinition,

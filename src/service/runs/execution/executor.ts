@@ -57,7 +57,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   return async (run, signal) => {
     const progress: ExecutionProgress = { isAsked: false };
 
-    const store = async (result: ChargedResult): Promise<RunOutcome> => {
+    const storeResult = async (result: ChargedResult): Promise<RunOutcome> => {
       const outcome = await storeOutcome(options, run.id, result, signal);
       const isUnasked = !progress.isAsked || hasReachedNoModel(result);
       const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
@@ -65,11 +65,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     };
 
     try {
-      return await store(await runEngine({ ...options, onNotice }, run, progress, signal));
+      return await storeResult(await runEngine({ ...options, onNotice }, run, progress, signal));
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
       const message = `the run could not be executed: ${getErrorMessage(error)}`;
-      return await store(createFailedResult(message));
+      return await storeResult(createFailedResult(message));
     }
   };
 }
@@ -93,7 +93,7 @@ async function runEngine(
     return createFailedResult(UNSTORED_REASON);
   }
 
-  const definition = await definitions.forVersionId(run.promptVersionId);
+  const definition = await definitions.getByVersionId(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return createFailedResult(`the model ${definition.model} is no longer available`);
 

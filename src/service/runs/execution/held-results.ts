@@ -11,21 +11,23 @@ interface ResultStore {
   readonly maxMs: number;
   readonly period: string;
   /** The error of a run whose result is lost. */
-  readonly lost: string;
+  readonly lostMessage: string;
 }
 
 const DATABASE: ResultStore = {
   name: 'the database',
   maxMs: 10 * 60_000,
   period: '10 minutes',
-  lost: 'the answer could not be stored, because the database of the service was unavailable; it may have been paid for',
+  lostMessage:
+    'the answer could not be stored, because the database of the service was unavailable; it may have been paid for',
 };
 
 const OBJECTS: ResultStore = {
   name: 'the object store',
   maxMs: 60_000,
   period: 'a minute',
-  lost: 'the output could not be stored, because the object store of the service was unavailable for a minute; it may have been paid for',
+  lostMessage:
+    'the output could not be stored, because the object store of the service was unavailable for a minute; it may have been paid for',
 };
 
 /** The result of a run can't be held any longer, so the run has failed. */
@@ -33,7 +35,7 @@ export class ResultLost extends Error {
   constructor(
     message: string,
     /** The error that the run shows. */
-    readonly shown: string,
+    readonly runError: string,
   ) {
     super(message);
   }
@@ -104,7 +106,7 @@ export class HeldResult {
    *
    * @throws {ResultLost} if it has waited too long, or there is no room for it
    */
-  check(error: unknown): void {
+  recordFailure(error: unknown): void {
     if (this.#lost) throw this.#lost;
 
     const store = findUnavailableStore(error);
@@ -148,7 +150,7 @@ export class HeldResult {
     this.release();
     this.#lost = new ResultLost(
       `the result of run ${this.#runId} is lost, which may have been paid for: ${why}`,
-      this.#waitsFor.lost,
+      this.#waitsFor.lostMessage,
     );
     this.#options.onFault(this.#lost);
     return this.#lost;

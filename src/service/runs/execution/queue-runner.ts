@@ -19,16 +19,16 @@ export interface QueueRunnerOptions extends RunnerOptions {
   readonly rerun?: boolean | undefined;
 }
 
-const PARALLEL = 32;
+const DEFAULT_PARALLEL = 32;
 
 /**
  * Interval at which a process looks for runs that others have queued, left or ended, in
  * milliseconds.
  */
-const LOOK_EVERY_MS = 2000;
+const LOOK_INTERVAL_MS = 2000;
 
 /** The same interval on a shared store. */
-const LOOK_EVERY_SHARED_MS = 500;
+const SHARED_LOOK_INTERVAL_MS = 500;
 
 /**
  * The runs of `serve`: a bounded number at a time and the users in turn; the rest waits in the
@@ -40,9 +40,9 @@ export class QueueRunner implements Runner {
   readonly #runs: RunsInProgress;
   readonly #parallel: number;
   /** The users of the runs that this process creates or carries out, by run id. */
-  readonly #current = new Map<string, number>();
+  readonly #usersByRun = new Map<string, number>();
   /** True if there may be queued runs, so that a new one must wait for its turn. */
-  #moreQueued = false;
+  #hasMoreQueued = false;
   /**
    * The last operation on the queue. They run one after the other, because runs that are being
    * claimed are not current yet.
@@ -56,12 +56,16 @@ export class QueueRunner implements Runner {
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
     this.#runs = new RunsInProgress(options);
-    this.#parallel = options.parallel ?? PARALLEL;
+    this.#parallel = options.parallel ?? DEFAULT_PARALLEL;
   }
 
   /** The number of runs that it is carrying out. */
   get running(): number {
     return this.#runs.running.length;
+  }
+
+  get #isClosing(): boolean {
+    return this.#stop.signal.aborted;
   }
 
   /** Takes over the runs that earlier or dead processes left, now and at intervals. */
@@ -113,14 +117,10 @@ export class QueueRunner implements Runner {
     }
   }
 
-  get #closing(): boolean {
-    return this.#stop.signal.aborted;
-  }
-
   /** Stores a run, to be carried out now or later. */
   async #create(run: UnstartedRun): Promise<AcceptedRun> {
     const { store } = this.#options;
-    const isStarted = !this.#closing && this.#takeTurn(run);
+    const isStarted = !this.#isClosing && this.#takeTurn(run);
     const ending = new Promise<RunOutcome | undefined>(resolve =>
       this.#endListeners.set(run.id, resolve),
     );
@@ -138,7 +138,7 @@ export class QueueRunner implements Runner {
         this.#claim();
       }
 
-      if (runId !== run.id || (this.#closing && !isStarted)) this.#reportEnd(run.id, undefined);
+      if (runId !== run.id || (this.#isClosing && !isStarted)) this.#reportEnd(run.id, undefined);
       return { runId, ending };
     } catch (error) {
       this.#reportEnd(run.id, undefined);
@@ -152,26 +152,28 @@ export class QueueRunner implements Runner {
    * in progress.
    */
   #takeTurn({ id, userId }: UnstartedRun): boolean {
-    const hasRoom = this.#current.size < this.#parallel && !this.#moreQueued;
+    const hasRoom = this.#usersByRun.size < this.#parallel && !this.#hasMoreQueued;
     const isStarted = hasRoom || !this.#countByUser().has(userId);
     if (isStarted) {
-      this.#current.set(id, userId);
+      this.#usersByRun.set(id, userId);
     } else {
-      this.#moreQueued = true;
+      this.#hasMoreQueued = true;
     }
 
     return isStarted;
   }
 
   #endTurn(runId: string): void {
-    this.#current.delete(runId);
-    if (this.#moreQueued) this.#claim();
+    this.#usersByRun.delete(runId);
+    if (this.#hasMoreQueued) this.#claim();
   }
 
   /** Counts the runs in progress by user. */
   #countByUser(): Map<number, number> {
     const counts = new Map<number, number>();
-    for (const userId of this.#current.values()) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    for (const userId of this.#usersByRun.values()) {
+      counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    }
     return counts;
   }
 
@@ -204,22 +206,22 @@ export class QueueRunner implements Runner {
 
   async #claimAll(): Promise<void> {
     const { store, models } = this.#options;
-    if (this.#closing) return;
+    if (this.#isClosing) return;
 
     const { runs, moreLeft } = await store.queue.claim({
       worker: await store.workers.register(),
-      capacity: this.#parallel - this.#current.size,
+      capacity: this.#parallel - this.#usersByRun.size,
       running: this.#countByUser(),
-      models: store.shared ? models() : undefined,
+      models: store.isShared ? models() : undefined,
       // They wait in the queue until the object store is back.
       withPictures: store.objects?.isUnavailable !== true,
     });
-    this.#moreQueued = moreLeft;
+    this.#hasMoreQueued = moreLeft;
 
     // Runs that were claimed while closing are not started; they are released at the end.
-    if (this.#closing) return;
+    if (this.#isClosing) return;
 
-    for (const run of runs) this.#current.set(run.id, run.userId);
+    for (const run of runs) this.#usersByRun.set(run.id, run.userId);
     for (const run of runs) void this.#runs.pending.track(this.#run(run));
   }
 
@@ -227,14 +229,14 @@ export class QueueRunner implements Runner {
   async #releaseStrays(): Promise<void> {
     const { store } = this.#options;
     const worker = await store.workers.register();
-    const strays = (await store.queue.findRunning(worker)).filter(id => !this.#current.has(id));
+    const strays = (await store.queue.findRunning(worker)).filter(id => !this.#usersByRun.has(id));
     await store.queue.release(worker, strays);
   }
 
   async #keepLooking(): Promise<void> {
     const { store, clock } = this.#options;
-    const pauseMs = store.shared ? LOOK_EVERY_SHARED_MS : LOOK_EVERY_MS;
-    while (!this.#closing) {
+    const pauseMs = store.isShared ? SHARED_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS;
+    while (!this.#isClosing) {
       await this.#runs.pending.track(this.#lookOnce());
       await clock.sleep(pauseMs, this.#stop.signal).catch(() => {});
     }
@@ -252,12 +254,12 @@ export class QueueRunner implements Runner {
       () => this.#runAfterLastClaim(() => this.#releaseStrays()),
       () => this.#runAfterLastClaim(() => this.#claimAll()),
     ];
-    for (const step of steps) if (!this.#closing) await step().catch(onFault);
+    for (const step of steps) if (!this.#isClosing) await step().catch(onFault);
   }
 
   /** Reports the ends of these runs that other processes have carried out or ended. */
   async #reportEndedElsewhere(runIds: readonly string[]): Promise<void> {
-    const awaited = runIds.filter(id => this.#endListeners.has(id) && !this.#current.has(id));
+    const awaited = runIds.filter(id => this.#endListeners.has(id) && !this.#usersByRun.has(id));
     for (const run of await this.#options.store.runs.findEnded(awaited)) {
       this.#reportEnd(run.id, findOutcome(run));
     }

@@ -62,8 +62,8 @@ export class RunsInProgress {
     const { store } = this.#options;
     const { running } = this;
     if (running.length === 0) return;
-    const ours = new Set(await store.queue.findRunning(await store.workers.register()));
-    for (const id of running) if (!ours.has(id)) this.abort(id);
+    const ownRuns = new Set(await store.queue.findRunning(await store.workers.register()));
+    for (const id of running) if (!ownRuns.has(id)) this.abort(id);
   }
 
   /** Stops every run; resolves once none is being carried out. */
@@ -75,18 +75,18 @@ export class RunsInProgress {
 
   async #carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
     const { store, executor, clock, meter, onEnd, onFault } = this.#options;
-    const stopped = new AbortController();
-    const { signal } = stopped;
-    if (this.#stop.signal.aborted) stopped.abort(this.#stop.signal.reason);
-    this.#running.set(run.id, stopped);
+    const runController = new AbortController();
+    const { signal } = runController;
+    if (this.#stop.signal.aborted) runController.abort(this.#stop.signal.reason);
+    this.#running.set(run.id, runController);
     const startedAt = clock.now();
     const createdAt = run.createdAt === undefined ? startedAt : run.createdAt / 1000;
     meter?.runStarted(getMeterModel(run), Math.max(0, startedAt - createdAt));
 
     try {
-      const executed = await executor(run, signal);
+      const result = await executor(run, signal);
       const outcome =
-        executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
+        result && (await this.#settle(run, { ...result, endedAt: clock.now() }, signal));
       const ended = outcome ?? findOutcome((await store.runs.findEnded([run.id]))[0]);
       const { id: runId, userId } = run;
       const durationMs = Math.max(0, clock.now() - startedAt);
@@ -113,25 +113,25 @@ export class RunsInProgress {
    */
   async #settle(
     run: QueuedRun,
-    executed: RunOutcome,
+    result: RunOutcome,
     signal: AbortSignal,
   ): Promise<RunOutcome | undefined> {
     const { store, clock, onHeld, results, unstored } = this.#options;
 
     // Replaced if the result can't be held any longer.
-    let outcome = executed;
+    let outcome = result;
     const heldResult = results.hold(run.id, () =>
-      Buffer.byteLength(JSON.stringify(executed.outputs)),
+      Buffer.byteLength(JSON.stringify(result.outputs)),
     );
     const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
 
     const onFailure = (error: unknown): void => {
       onHeld(error);
       try {
-        heldResult.check(error);
+        heldResult.recordFailure(error);
       } catch (fault) {
         if (!(fault instanceof ResultLost)) throw fault;
-        outcome = { ...executed, ...toLostOutcome(fault) };
+        outcome = { ...result, ...toLostOutcome(fault) };
       }
     };
 
@@ -151,6 +151,6 @@ function getMeterModel({ model = '' }: { readonly model?: string | undefined }):
   return model === '' ? 'any' : model;
 }
 
-function toLostOutcome({ shown }: ResultLost): Pick<RunOutcome, 'status' | 'outputs' | 'media'> {
-  return { status: 'failed', outputs: [{ type: 'error', data: shown }], media: [] };
+function toLostOutcome({ runError }: ResultLost): Pick<RunOutcome, 'status' | 'outputs' | 'media'> {
+  return { status: 'failed', outputs: [{ type: 'error', data: runError }], media: [] };
 }

@@ -41,22 +41,26 @@ export async function storeOutcome(
   result: ChargedResult,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const held = storage.results.hold(runId, () =>
+  const heldResult = storage.results.hold(runId, () =>
     result.outputs.reduce(
       (sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0),
       0,
     ),
   );
   try {
-    return await storeOutputs({ ...storage, held }, runId, result, signal);
+    return await storeOutputs({ ...storage, heldResult }, runId, result, signal);
   } catch (error) {
-    const isStopped = signal.aborted && held.stop();
+    const isStopped = signal.aborted && heldResult.stop();
     if (!isStopped && !(error instanceof ResultLost)) throw error;
-    const shown = error instanceof ResultLost ? error.shown : UNSTORED_REASON;
-    const failed = { ...createFailedResult(shown), tokens: result.tokens, charge: result.charge };
-    return await storeOutputs({ ...storage, held }, runId, failed, signal);
+    const runError = error instanceof ResultLost ? error.runError : UNSTORED_REASON;
+    const failed = {
+      ...createFailedResult(runError),
+      tokens: result.tokens,
+      charge: result.charge,
+    };
+    return await storeOutputs({ ...storage, heldResult }, runId, failed, signal);
   } finally {
-    held.release();
+    heldResult.release();
   }
 }
 
@@ -64,7 +68,7 @@ export async function storeOutcome(
  * The means to store the outputs of one run, with the claim on memory of those that wait for it.
  */
 interface OutputStorage extends Omit<OutcomeStorage, 'results'> {
-  readonly held: HeldResult;
+  readonly heldResult: HeldResult;
 }
 
 async function storeOutputs(
@@ -73,14 +77,14 @@ async function storeOutputs(
   result: ChargedResult,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const results = await Promise.all(
+  const storedOutputs = await Promise.all(
     result.outputs.map(output => storeOutput(storage, runId, output, signal)),
   );
   return {
     status: result.failed ? 'failed' : 'succeeded',
-    outputs: results.map(({ output }) => output),
+    outputs: storedOutputs.map(({ output }) => output),
     tokens: result.tokens,
-    media: results.flatMap(({ stored }) => stored ?? []),
+    media: storedOutputs.flatMap(({ stored }) => stored ?? []),
     usage: result.charge,
     fault: result.fault,
     isUnanswered: result.isUnanswered,
@@ -94,7 +98,7 @@ function withoutNul(text: string): string {
 }
 
 async function storeOutput(
-  { media, clock, toOperator, onHeld, held }: OutputStorage,
+  { media, clock, toOperator, onHeld, heldResult }: OutputStorage,
   runId: string,
   output: EngineOutput,
   signal: AbortSignal,
@@ -116,7 +120,7 @@ async function storeOutput(
     onFault: error => {
       if (!(error instanceof DiskFullError)) ignoreUnavailableStore(error);
       onHeld(error);
-      held.check(error);
+      heldResult.recordFailure(error);
     },
   });
   if (!stored) throw new Error('the service is stopping');

@@ -29,7 +29,7 @@ export function createBlobFiles(directory: string): Blobs {
       }
     },
     remove: name => rm(toBlobPath(name), { recursive: true, force: true }),
-    writtenBefore: time => listWrittenBefore(directory, time),
+    listWrittenBefore: time => listWrittenBefore(directory, time),
   };
 }
 

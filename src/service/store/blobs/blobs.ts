@@ -16,7 +16,7 @@ export interface Blobs {
   /** Removes the blob with this name, and all whose first part is this name. */
   remove(name: string): Promise<void>;
   /** Returns the first parts of the names of blobs written before `time`, in milliseconds. */
-  writtenBefore(time: number): Promise<string[]>;
+  listWrittenBefore(time: number): Promise<string[]>;
 }
 
 /** A range of bytes, counted from 0; both ends are included. */
@@ -26,18 +26,21 @@ export interface ByteRange {
 }
 
 /** Returns blobs that are written to one place, and also found and removed in a former one. */
-export function createLayeredBlobs(former: Blobs, blobs: Blobs): Blobs {
+export function createLayeredBlobs(former: Blobs, current: Blobs): Blobs {
   return {
-    write: blobs.write,
+    write: current.write,
     open: async (name, range) =>
-      (await blobs.open(name, range)) ?? (await former.open(name, range)),
+      (await current.open(name, range)) ?? (await former.open(name, range)),
     async remove(name) {
-      await blobs.remove(name);
+      await current.remove(name);
       await former.remove(name);
     },
-    async writtenBefore(time) {
+    async listWrittenBefore(time) {
       return [
-        ...new Set([...(await blobs.writtenBefore(time)), ...(await former.writtenBefore(time))]),
+        ...new Set([
+          ...(await current.listWrittenBefore(time)),
+          ...(await former.listWrittenBefore(time)),
+        ]),
       ];
     },
   };

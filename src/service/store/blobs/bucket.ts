@@ -26,10 +26,10 @@ const RETRIES: RetryPolicy = {
   backoffIsMinimum: false,
 };
 
-const TEMPORARY = new Set([429, 500, 502, 503, 504]);
+const TEMPORARY_STATUSES = new Set([429, 500, 502, 503, 504]);
 
 /** Maximum time to wait for an answer or its next chunk. */
-const ANSWER_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Assumed minimum speed of an upload. */
 const BYTES_PER_MS = 512;
@@ -86,12 +86,12 @@ export class Bucket {
 
   async #attempt(request: BucketRequest): Promise<HttpAnswer | ObjectStoreError | undefined> {
     const { body = EMPTY_OBJECT } = request;
-    const late = new AbortController();
-    const limitMs = ANSWER_MS + body.byteLength / BYTES_PER_MS;
+    const timeout = new AbortController();
+    const limitMs = ANSWER_TIMEOUT_MS + body.byteLength / BYTES_PER_MS;
 
-    const timer = setTimeout(() => late.abort(new Error('no answer in time')), limitMs);
+    const timer = setTimeout(() => timeout.abort(new Error('no answer in time')), limitMs);
     try {
-      const answer = await this.#open(request, late.signal);
+      const answer = await this.#open(request, timeout.signal);
       if (answer.status >= 200 && answer.status < 300) return answer;
       const text = await this.#readXml(answer);
       // A 404 with this code means that the bucket is missing, not the object.
@@ -100,7 +100,7 @@ export class Bucket {
       return this.#refusalError(answer.status, text);
     } catch (error) {
       if (error instanceof ObjectStoreError) return error;
-      const mayPassSoon = !late.signal.aborted;
+      const mayPassSoon = !timeout.signal.aborted;
       return new ObjectStoreError(
         `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? explainCauseWithoutAddress(error) : 'no answer in time'}`,
         {
@@ -145,7 +145,7 @@ export class Bucket {
       body: method === 'PUT' || method === 'POST' ? (body ?? EMPTY_OBJECT) : body,
       signal,
       proxy,
-      idleMs: ANSWER_MS,
+      idleMs: ANSWER_TIMEOUT_MS,
     });
   }
 
@@ -166,12 +166,12 @@ export class Bucket {
     const reasons = [findXmlErrorCode(text), findElementText(text, 'Message')].filter(
       reason => reason !== undefined,
     );
-    const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
-    const message = secret.reduce<string>(
-      (all, hidden) => (hidden === undefined ? all : all.replaceAll(hidden, '***')),
+    const hiddenTexts = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
+    const message = hiddenTexts.reduce<string>(
+      (masked, hidden) => (hidden === undefined ? masked : masked.replaceAll(hidden, '***')),
       reasons.length === 0 ? 'without a reason' : reasons.join(': '),
     );
-    const mayPassSoon = TEMPORARY.has(status);
+    const mayPassSoon = TEMPORARY_STATUSES.has(status);
 
     return new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it answered ${status}, ${message}`, {
       mayPassSoon,

@@ -62,11 +62,11 @@ export async function checkObjectStoreLocation(
   { settings, objects }: Store,
   onNotice: (line: string) => void,
 ): Promise<void> {
-  const stored = await settings.get(NAME_SETTING);
+  const storedName = await settings.get(NAME_SETTING);
   if (!objects) {
-    if (stored === undefined) return;
+    if (storedName === undefined) return;
     throw new DataDirectoryError(
-      `the instances on this store keep media in ${stored}; give it to this one too, with --media ${stored}`,
+      `the instances on this store keep media in ${storedName}; give it to this one too, with --media ${storedName}`,
     );
   }
 
@@ -77,16 +77,18 @@ export async function checkObjectStoreLocation(
   }
 
   const { name, bucketUrl } = objects.location;
-  if (stored !== undefined && stored !== name) throw differentLocation(name, stored);
+  if (storedName !== undefined && storedName !== name) {
+    throw differentLocationError(name, storedName);
+  }
 
   const address = await settings.get(ADDRESS_SETTING);
   if (address !== undefined && address !== bucketUrl) {
-    throw differentLocation(name, `${name} at another address`);
+    throw differentLocationError(name, `${name} at another address`);
   }
 
-  const isThere = await isStoreReachable(objects, onNotice);
+  const isReachable = await isStoreReachable(objects, onNotice);
   await settings.getOrCreate(NAME_SETTING, () => name);
-  if (isThere) await settings.getOrCreate(ADDRESS_SETTING, () => bucketUrl);
+  if (isReachable) await settings.getOrCreate(ADDRESS_SETTING, () => bucketUrl);
 }
 
 async function isStoreReachable(
@@ -112,8 +114,8 @@ async function isStoreReachable(
   }
 }
 
-function differentLocation(name: string, kept: string): DataDirectoryError {
+function differentLocationError(name: string, usedName: string): DataDirectoryError {
   return new DataDirectoryError(
-    `${name} is not where the instances on this store keep media, which is ${kept}; give this one the same --media, AWS_ENDPOINT_URL_S3 and AWS_REGION`,
+    `${name} is not where the instances on this store keep media, which is ${usedName}; give this one the same --media, AWS_ENDPOINT_URL_S3 and AWS_REGION`,
   );
 }

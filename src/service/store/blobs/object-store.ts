@@ -12,7 +12,7 @@ import { findElementText, listElementTexts } from './xml.ts';
 const UPLOAD_PART_BYTES = 16 * 1024 * 1024;
 
 /** Interval of checks if an unavailable store is back. */
-const PROBE_EVERY_MS = 1000;
+const PROBE_INTERVAL_MS = 1000;
 
 /**
  * Blobs in an object store. After a fault, requests fail at once until a probe in the background
@@ -47,7 +47,7 @@ export class ObjectStore {
 
   /** Probes the store. @throws {ObjectStoreError} if it can't be used */
   async check(): Promise<void> {
-    await this.#ask(() => this.#probe());
+    await this.#runUnlessUnavailable(() => this.#probe());
   }
 
   close(): void {
@@ -63,24 +63,24 @@ export class ObjectStore {
       }));
     return {
       write: (name, bytes, mediaType) =>
-        this.#ask(() => this.#write(folder + name, bytes, mediaType)),
-      open: (name, range) => this.#ask(() => this.#open(folder + name, range)),
+        this.#runUnlessUnavailable(() => this.#write(folder + name, bytes, mediaType)),
+      open: (name, range) => this.#runUnlessUnavailable(() => this.#open(folder + name, range)),
       remove: name =>
-        this.#ask(async () => {
-          const named = (await list(name)).filter(
+        this.#runUnlessUnavailable(async () => {
+          const namedObjects = (await list(name)).filter(
             ({ key }) => key === name || key.startsWith(`${name}/`),
           );
-          for (const { key } of named) await this.#delete({ key: folder + key });
+          for (const { key } of namedObjects) await this.#delete({ key: folder + key });
         }),
-      writtenBefore: time =>
-        this.#ask(async () => {
-          const old = (await list('')).filter(({ writtenAt }) => writtenAt < time);
-          return [...new Set(old.map(({ key }) => key.split('/', 1)[0] ?? ''))];
+      listWrittenBefore: time =>
+        this.#runUnlessUnavailable(async () => {
+          const oldObjects = (await list('')).filter(({ writtenAt }) => writtenAt < time);
+          return [...new Set(oldObjects.map(({ key }) => key.split('/', 1)[0] ?? ''))];
         }),
     };
   }
 
-  async #ask<T>(work: () => Promise<T>): Promise<T> {
+  async #runUnlessUnavailable<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fault) throw this.#fault;
     try {
       return await work();
@@ -101,7 +101,7 @@ export class ObjectStore {
   async #awaitReturn(): Promise<void> {
     const { signal } = this.#closed;
     while (this.#fault && !signal.aborted) {
-      await this.#clock.sleep(PROBE_EVERY_MS, signal).catch(() => {});
+      await this.#clock.sleep(PROBE_INTERVAL_MS, signal).catch(() => {});
       const isBack = await this.#probe().then(
         () => true,
         () => false,
@@ -125,28 +125,28 @@ export class ObjectStore {
 
   async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
-    const created = await this.#bucket.read({
+    const creationXml = await this.#bucket.read({
       method: 'POST',
       key,
       query: { uploads: '' },
       headers,
     });
 
-    const uploadId = findElementText(created, 'UploadId') ?? '';
+    const uploadId = findElementText(creationXml, 'UploadId') ?? '';
     try {
       const parts: string[] = [];
       for (let from = 0; from < bytes.byteLength; from += UPLOAD_PART_BYTES) {
         const body = bytes.subarray(from, from + UPLOAD_PART_BYTES);
         const [partNumber, digest] = [String(parts.length + 1), await computeChecksum(body)];
         const query = { partNumber, uploadId };
-        const sent = {
+        const upload = {
           method: 'PUT',
           key,
           query,
           headers: { 'x-amz-checksum-sha256': digest },
           body,
         } as const;
-        const answer = await this.#bucket.send(sent);
+        const answer = await this.#bucket.send(upload);
         answer?.discard();
         const etag = (answer?.headers['etag'] ?? '').replace(/["&<>]/g, '');
         parts.push(
@@ -154,8 +154,13 @@ export class ObjectStore {
         );
       }
 
-      const all = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
-      await this.#bucket.read({ method: 'POST', key, query: { uploadId }, body: Buffer.from(all) });
+      const partList = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
+      await this.#bucket.read({
+        method: 'POST',
+        key,
+        query: { uploadId },
+        body: Buffer.from(partList),
+      });
     } catch (error) {
       await this.#delete({ key, query: { uploadId } }).catch(() => {});
       throw error;
@@ -177,7 +182,7 @@ export class ObjectStore {
   }
 
   async #list(prefix: string): Promise<ListedObject[]> {
-    const found: ListedObject[] = [];
+    const objects: ListedObject[] = [];
     let token: string | undefined;
     do {
       const page = { ...(token !== undefined && { 'continuation-token': token }) };
@@ -185,14 +190,14 @@ export class ObjectStore {
         method: 'GET',
         query: { 'list-type': '2', prefix, ...page },
       });
-      found.push(...parseListedObjects(xml));
+      objects.push(...parseListedObjects(xml));
       token =
         findElementText(xml, 'IsTruncated') === 'true'
           ? findElementText(xml, 'NextContinuationToken')
           : undefined;
     } while (token !== undefined);
 
-    return found;
+    return objects;
   }
 }
 
@@ -201,15 +206,15 @@ async function* readRequestedBytes(
   answer: HttpAnswer,
   range: ByteRange | undefined,
 ): AsyncGenerator<Uint8Array> {
-  let skip = range && answer.status !== 206 ? range.from : 0;
-  let left = range ? range.to - range.from + 1 : Number.POSITIVE_INFINITY;
+  let bytesToSkip = range && answer.status !== 206 ? range.from : 0;
+  let remainingBytes = range ? range.to - range.from + 1 : Number.POSITIVE_INFINITY;
   try {
     for await (const chunk of answer.body) {
-      const piece = chunk.subarray(skip, skip + left);
-      skip = Math.max(0, skip - chunk.length);
-      left -= piece.length;
+      const piece = chunk.subarray(bytesToSkip, bytesToSkip + remainingBytes);
+      bytesToSkip = Math.max(0, bytesToSkip - chunk.length);
+      remainingBytes -= piece.length;
       if (piece.length > 0) yield piece;
-      if (left <= 0) return;
+      if (remainingBytes <= 0) return;
     }
   } catch (error) {
     throw new ObjectStoreError(

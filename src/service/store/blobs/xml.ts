@@ -1,3 +1,11 @@
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  amp: '&',
+};
+
 /** Returns the text of the first element with this name; undefined if there is none. */
 export function findElementText(xml: string, name: string): string | undefined {
   return listElementTexts(xml, name)[0];
@@ -8,17 +16,9 @@ export function listElementTexts(xml: string, name: string): string[] {
   return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  amp: '&',
-};
-
 function unescapeXml(text: string): string {
   return text.replaceAll(
     /&(lt|gt|quot|apos|amp);/g,
-    (whole, name: string) => ENTITIES[name] ?? whole,
+    (entity, name: string) => ENTITIES[name] ?? entity,
   );
 }

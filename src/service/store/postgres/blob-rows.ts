@@ -6,11 +6,14 @@ import type { Db } from '../writer.ts';
 /** Bytes that are read and written at a time. */
 const BLOB_ROW_BYTES = 512 * 1024;
 
+const WHOLE_BLOB: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
+
 /** Returns blobs that are rows of parts, so that a read never holds a whole blob in memory. */
 export function createBlobRows(db: Db, collection: BlobCollection): Blobs {
   return {
     write: (name, bytes) =>
       db.transaction().execute(async trx => {
+        // An empty blob has one part too.
         for (let part = 0; part === 0 || part * BLOB_ROW_BYTES < bytes.byteLength; part += 1) {
           const piece = Buffer.from(
             bytes.subarray(part * BLOB_ROW_BYTES, (part + 1) * BLOB_ROW_BYTES),
@@ -20,18 +23,17 @@ export function createBlobRows(db: Db, collection: BlobCollection): Blobs {
         }
       }),
     async open(name, range = WHOLE_BLOB) {
-      const at = Math.floor(range.from / BLOB_ROW_BYTES);
-      const first = await readPart(db, collection, name, at);
-      return (
-        first &&
-        Readable.from(readParts(db, { collection, name, at, first }, range), { objectMode: false })
-      );
+      const firstPart = Math.floor(range.from / BLOB_ROW_BYTES);
+      const firstBytes = await readPart(db, collection, name, firstPart);
+      if (!firstBytes) return undefined;
+      const parts = readParts(db, { collection, name, firstPart, firstBytes }, range);
+      return Readable.from(parts, { objectMode: false });
     },
     async remove(name) {
       await sql`delete from "blobs" where "collection" = ${collection}
         and ("name" = ${name} or ("name" > ${`${name}/`} and "name" < ${`${name}0`}))`.execute(db);
     },
-    async writtenBefore(time) {
+    async listWrittenBefore(time) {
       const { rows } = await sql<{ name: string }>`
         select distinct split_part("name", '/', 1) as "name" from "blobs"
         where "collection" = ${collection} and "part" = 0
@@ -41,23 +43,21 @@ export function createBlobRows(db: Db, collection: BlobCollection): Blobs {
   };
 }
 
-const WHOLE_BLOB: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
-
 interface PartRead {
   readonly collection: BlobCollection;
   readonly name: string;
   /** The number of the first part that is read, from 0. */
-  readonly at: number;
-  readonly first: Buffer;
+  readonly firstPart: number;
+  readonly firstBytes: Buffer;
 }
 
 async function* readParts(
   db: Db,
-  { collection, name, at, first }: PartRead,
+  { collection, name, firstPart, firstBytes }: PartRead,
   { from, to }: ByteRange,
 ): AsyncGenerator<Buffer> {
-  let piece: Buffer | undefined = first;
-  for (let part = at; piece; ) {
+  let piece: Buffer | undefined = firstBytes;
+  for (let part = firstPart; piece; ) {
     const start = part * BLOB_ROW_BYTES;
     yield piece.subarray(Math.max(0, from - start), to + 1 - start);
     part += 1;

@@ -4,7 +4,7 @@ import type { Db } from '../writer.ts';
  * Interval of writing the uses of prompts. Written with each creation, they would make all users
  * wait for each other.
  */
-const WRITE_USES_EVERY_MS = 1000;
+const USES_INTERVAL_MS = 1000;
 
 export type CollectedUses = ReturnType<typeof createUseCollector>;
 
@@ -15,11 +15,11 @@ export function createUseCollector(db: Db) {
   const flush = async (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    const written = counts;
+    const countsToWrite = counts;
     counts = new Map();
 
     // Always in the same order, so that two processes that do this at once don't deadlock.
-    for (const [id, uses] of [...written].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [id, uses] of [...countsToWrite].sort(([a], [b]) => (a < b ? -1 : 1))) {
       await db
         .updateTable('prompts')
         .set(({ eb }) => ({ uses: eb('uses', '+', uses) }))
@@ -32,7 +32,7 @@ export function createUseCollector(db: Db) {
     add(promptId: string): void {
       counts.set(promptId, (counts.get(promptId) ?? 0) + 1);
       // Counts lost to a database fault are acceptable: uses only rank the search.
-      timer ??= setTimeout(() => void flush().catch(() => {}), WRITE_USES_EVERY_MS).unref();
+      timer ??= setTimeout(() => void flush().catch(() => {}), USES_INTERVAL_MS).unref();
     },
     pending: (promptId: string): number => counts.get(promptId) ?? 0,
     flush: () => flush().catch(() => {}),

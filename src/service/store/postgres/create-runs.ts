@@ -112,10 +112,10 @@ select i.id, e."runId" as "earlierRunId", e."sameDigest", c."userId" is not null
 from input i left join earlier_runs e on e.id = i.id left join charged_users c on c."userId" = i."userId" order by i.place`;
 
 /** Waits for a user whom another process has locked. */
-export const CREATE = createRunsSql('for no key update');
+export const CREATE_RUNS = createRunsSql('for no key update');
 
 /** Creates no run of a user whom another process has locked. */
-export const CREATE_UNLESS_LOCKED = createRunsSql('for no key update skip locked');
+export const CREATE_RUNS_UNLESS_LOCKED = createRunsSql('for no key update skip locked');
 
 interface CreatedRow {
   readonly id: string;

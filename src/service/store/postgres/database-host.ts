@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { getErrorCode, toError } from '../../../utils/error-utils.ts';
-import { isUnavailable, READ_ONLY } from './database-faults.ts';
+import { isUnavailable, READ_ONLY_CODE } from './database-faults.ts';
 import type { HostAddress } from './database-url.ts';
 
 /** Maximum number of connections of one process. */
@@ -128,7 +128,7 @@ export class DatabaseHost {
     try {
       return await client.query(config);
     } catch (error) {
-      if (READ_ONLY.test(getErrorCode(error) ?? '')) this.drop('it has become read-only');
+      if (READ_ONLY_CODE.test(getErrorCode(error) ?? '')) this.drop('it has become read-only');
       throw error;
     } finally {
       clearInterval(watch);

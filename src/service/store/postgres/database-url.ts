@@ -39,7 +39,7 @@ export interface DatabaseAddress {
 const CONNECT_TIMEOUT_S = 5;
 
 /** Parameters that the driver doesn't know, or interprets differently from libpq. */
-const OWN_PARAMETERS = [
+const UNSHARED_PARAMETERS = [
   'prepare',
   'target_session_attrs',
   'connect_timeout',
@@ -74,7 +74,7 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   if (!first) throw notPostgresError();
 
   const parameters = first.searchParams;
-  if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
+  if (urls.length > 1) checkTargetAttributes(parameters.get('target_session_attrs'));
   const fallsBackToPlain = parameters.get('sslmode') === 'prefer';
   const hosts = urls.map(url => ({
     name: formatHostName(url),
@@ -85,8 +85,8 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   return {
     hosts,
     name: `${hosts.map(host => host.name).join(',')}${first.pathname}`,
-    prepares: readPrepare(parameters.get('prepare')),
-    connectTimeoutMs: 1000 * connectTimeout(parameters.get('connect_timeout')),
+    prepares: parsePrepare(parameters.get('prepare')),
+    connectTimeoutMs: 1000 * parseConnectTimeout(parameters.get('connect_timeout')),
   };
 }
 
@@ -103,19 +103,19 @@ function notPostgresError(): DatabaseUrlError {
   );
 }
 
-function checkAttributes(wanted: string | null): void {
-  if (wanted === null || wanted === 'read-write' || wanted === 'primary') return;
+function checkTargetAttributes(attributes: string | null): void {
+  if (attributes === null || attributes === 'read-write' || attributes === 'primary') return;
   throw new DatabaseUrlError(
     'target_session_attrs in the database URL must be read-write or primary, or left out',
   );
 }
 
-function readPrepare(text: string | null): boolean {
+function parsePrepare(text: string | null): boolean {
   if (text === null || text === 'true' || text === 'false') return text !== 'false';
   throw new DatabaseUrlError('prepare in the database URL must be true or false');
 }
 
-function connectTimeout(text: string | null): number {
+function parseConnectTimeout(text: string | null): number {
   if (text === null) return CONNECT_TIMEOUT_S;
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
   throw new DatabaseUrlError(
@@ -130,7 +130,7 @@ function formatHostName({ hostname, port }: URL): string {
 function buildPoolConfig(url: URL, env: Env): HostAddress['config'] {
   const ssl = readTls(url, env);
   const plain = new URL(url);
-  for (const name of OWN_PARAMETERS) plain.searchParams.delete(name);
+  for (const name of UNSHARED_PARAMETERS) plain.searchParams.delete(name);
   return { connectionString: plain.href, ...(ssl !== undefined && { ssl }) };
 }
 
@@ -140,9 +140,9 @@ function readTls(
   env: Env,
 ): boolean | ConnectionOptions | undefined {
   const mode = searchParams.get('sslmode');
-  const [root, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map(name =>
-    readCertificate(searchParams, name),
-  );
+  const root = readCertificate(searchParams, 'sslrootcert');
+  const cert = readCertificate(searchParams, 'sslcert');
+  const key = readCertificate(searchParams, 'sslkey');
 
   const files = { ...(root && { ca: root }), ...(cert && { cert }), ...(key && { key }) };
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -180,10 +180,15 @@ function readTls(
  */
 function withSystemCertificates(files: ConnectionOptions, env: Env): ConnectionOptions {
   if (files.ca !== undefined) return files;
-  const added = [...SYSTEM_CAS, env['NODE_EXTRA_CA_CERTS'] ?? '']
+  const systemCertificates = [...SYSTEM_CAS, env['NODE_EXTRA_CA_CERTS'] ?? '']
     .filter(existsSync)
     .map(file => readFileSync(file));
-  return { secureContext: createSecureContext({ ...files, ca: [...rootCertificates, ...added] }) };
+  return {
+    secureContext: createSecureContext({
+      ...files,
+      ca: [...rootCertificates, ...systemCertificates],
+    }),
+  };
 }
 
 const acceptAnyHost = (): undefined => undefined;

@@ -12,9 +12,9 @@ const END_RUNS_SQL = `
 with input as (
   select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $10::bigint[])
     as i(id, status, tokens, outputs, warnings, forgets, "endedAt")
-), before as (
+), runs_before as (
   select r.id, r."userId", r.credits, i.status from input i join runs r on r.id = i.id
-), ended as (
+), ended_runs as (
   update runs r set
     status = i.status, tokens = i.tokens, outputs = i.outputs, warnings = i.warnings, worker = null,
     "endedAt" = i."endedAt",
@@ -23,29 +23,29 @@ with input as (
   from input i
   where r.id = i.id and r.status in ('queued', 'running') and r.worker = $7
   returning r.id
-), made as (
+), new_media as (
   select m.* from json_to_recordset($8::json)
     as m(id text, "runId" text, "mediaType" text, size bigint, "createdAt" bigint)
-  join ended e on e.id = m."runId"
-), kept as (
+  join ended_runs e on e.id = m."runId"
+), inserted_media as (
   insert into media (id, "runId", "mediaType", size, "createdAt", "userId")
-  select m.id, m."runId", m."mediaType", m.size, m."createdAt", b."userId" from made m join before b on b.id = m."runId"
-), used as (
+  select m.id, m."runId", m."mediaType", m.size, m."createdAt", b."userId" from new_media m join runs_before b on b.id = m."runId"
+), inserted_usage as (
   insert into "runUsage" ("runId", model, input, output, cached, cost, estimated, answers)
   select u."runId", u.model, u.input, u.output, u.cached, u.cost, u.estimated, u.answers
   from json_to_recordset($9::json) as u("runId" text, model text, input bigint, output bigint, cached bigint,
     cost bigint, estimated bigint, answers bigint)
-  join ended e on e.id = u."runId"
-), given as (
+  join ended_runs e on e.id = u."runId"
+), changes as (
   select b."userId",
     sum(case when b.status = 'failed' then b.credits else 0 end) as credits,
-    sum(coalesce((select sum(m.size) from made m where m."runId" = b.id), 0)) as bytes
-  from before b join ended e on e.id = b.id group by b."userId"
-), paid as (
-  update users u set credits = u.credits + g.credits, "mediaBytes" = u."mediaBytes" + g.bytes
-  from given g where u.id = g."userId" and (g.credits > 0 or g.bytes > 0)
+    sum(coalesce((select sum(m.size) from new_media m where m."runId" = b.id), 0)) as bytes
+  from runs_before b join ended_runs e on e.id = b.id group by b."userId"
+), changed_users as (
+  update users u set credits = u.credits + c.credits, "mediaBytes" = u."mediaBytes" + c.bytes
+  from changes c where u.id = c."userId" and (c.credits > 0 or c.bytes > 0)
 )
-select id from ended`;
+select id from ended_runs`;
 
 /** Ends runs of one worker, and returns the ids of those that had not ended before. */
 export async function endAllAtOnce(

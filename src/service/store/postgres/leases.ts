@@ -7,14 +7,14 @@ import type { Db } from '../writer.ts';
 
 /** Time for which a worker counts as alive after the last renewal. */
 const LEASE_DURATION = sql`interval '15 seconds'`;
-const RENEW_EVERY_MS = 4000;
+const RENEWAL_INTERVAL_MS = 4000;
 
 /**
  * Time after which a renewal counts as failed, and pause before the next: several must fit into a
  * lease.
  */
-const RENEW_WITHIN_MS = 4000;
-const RENEW_AGAIN_MS = 500;
+const RENEWAL_TIMEOUT_MS = 4000;
+const RENEWAL_RETRY_MS = 500;
 
 /**
  * Workers that hold leases, renewed while their process lives. Only the database's clock counts. No
@@ -38,7 +38,7 @@ export class LeasedWorkers implements Workers {
     return this.#name;
   }
 
-  workerKind(): WorkerKind {
+  getWorkerKind(): WorkerKind {
     return 'serve';
   }
 
@@ -73,7 +73,7 @@ export class LeasedWorkers implements Workers {
     const { signal } = this.#stop;
     let wasUnavailable = false;
     while (!signal.aborted) {
-      const pauseMs = wasUnavailable ? RENEW_AGAIN_MS : RENEW_EVERY_MS;
+      const pauseMs = wasUnavailable ? RENEWAL_RETRY_MS : RENEWAL_INTERVAL_MS;
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
 
@@ -84,7 +84,7 @@ export class LeasedWorkers implements Workers {
         () => true,
         () => false,
       );
-      wasUnavailable = (await waitAtMost(RENEW_WITHIN_MS, serviceClock, isRenewed)) !== true;
+      wasUnavailable = (await waitAtMost(RENEWAL_TIMEOUT_MS, serviceClock, isRenewed)) !== true;
     }
   }
 }
@@ -103,12 +103,12 @@ async function renew(db: Db, name: string, { wasAway = false } = {}): Promise<vo
  * Returns true if a worker is known to be dead. Deletes its lease then, so that it must take a new
  * one.
  */
-async function isDead(db: Db, worker: string, judge: string): Promise<boolean> {
+async function isDead(db: Db, worker: string, observer: string): Promise<boolean> {
   const { rows } = await sql<{ alive: boolean; trusted: boolean }>`
     select
       exists (select from "workers" where "id" = ${worker} and "expiresAt" > clock_timestamp()) as "alive",
       exists (
-        select from "workers" where "id" = ${judge}
+        select from "workers" where "id" = ${observer}
           and "expiresAt" > clock_timestamp() and "aliveSince" < clock_timestamp() - ${LEASE_DURATION}
       ) and pg_postmaster_start_time() < clock_timestamp() - ${LEASE_DURATION} as "trusted"`.execute(
     db,

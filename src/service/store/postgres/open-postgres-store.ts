@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { createBlobFiles } from '../blobs/blob-files.ts';
 import { type BlobCollection, type Blobs, createLayeredBlobs } from '../blobs/blobs.ts';
-import { buildStore, MIGRATED, type Store, type StoreOptions } from '../store.ts';
+import { buildStore, MIGRATED_NOTICE, type Store, type StoreOptions } from '../store.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { createBlobRows } from './blob-rows.ts';
@@ -35,7 +35,7 @@ export async function openPostgresStore(
   });
   try {
     await pool.check();
-    if (await migratePostgres(db)) onNotice?.(MIGRATED);
+    if (await migratePostgres(db)) onNotice?.(MIGRATED_NOTICE);
   } catch (error) {
     await db.destroy();
     if (error instanceof DataDirectoryError || error instanceof DatabaseUrlError) throw error;
@@ -56,7 +56,7 @@ export async function openPostgresStore(
 
   return buildStore({
     db,
-    shared: true,
+    isShared: true,
     workers: new LeasedWorkers(db),
     runWrites: createRunWrites,
     blobs: {

@@ -16,20 +16,20 @@ import type { DatabaseAddress, HostAddress } from './database-url.ts';
 const LOST_WAIT_MS = 1000;
 
 /** Interval of attempts at a server that accepts no writes. */
-const RETRY_EVERY_MS = 250;
+const RETRY_INTERVAL_MS = 250;
 
 /**
  * Maximum number of prepared statements on each connection. Lists of different lengths make
  * different statements.
  */
-const MAX_PREPARED = 200;
+const MAX_PREPARED_STATEMENTS = 200;
 
 /**
  * Number of connections to test, and of rounds, because a pooler under load may keep the servers of
  * some for a while.
  */
 const TESTED_CONNECTIONS = 2;
-const ROUNDS = 10;
+const TEST_ROUNDS = 10;
 
 /** PostgreSQL's codes for a prepared statement that already exists, and for one that doesn't. */
 const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
@@ -51,7 +51,7 @@ export function createConnectionPool({
   prepares,
 }: DatabaseAddress): ConnectionPool {
   const primary = new PrimaryServer(hosts, connectTimeoutMs);
-  const names = new StatementNames(prepares ? MAX_PREPARED : 0);
+  const names = new StatementNames(prepares ? MAX_PREPARED_STATEMENTS : 0);
   return {
     async connect() {
       const { host, client } = await primary.connect().catch(rethrowUnavailable);
@@ -81,7 +81,7 @@ class PrimaryServer {
   constructor(addresses: readonly HostAddress[], connectTimeoutMs: number) {
     const mustWrite = addresses.length > 1;
     this.#hosts = addresses.map(address => {
-      const onDropped = (): void => this.#leave(host);
+      const onDropped = (): void => this.#forgetPrimary(host);
       const host = new DatabaseHost(address, { connectTimeoutMs, mustWrite, onDropped });
       return host;
     });
@@ -95,7 +95,7 @@ class PrimaryServer {
       } catch (error) {
         // Busy connections say nothing about the state of the server.
         if (isPoolBusy(error)) throw error;
-        this.#leave(current);
+        this.#forgetPrimary(current);
       }
     }
 
@@ -113,7 +113,7 @@ class PrimaryServer {
     await Promise.all(this.#hosts.map(host => host.end()));
   }
 
-  #leave(host: DatabaseHost): void {
+  #forgetPrimary(host: DatabaseHost): void {
     if (this.#current === host) this.#current = undefined;
   }
 
@@ -125,13 +125,13 @@ class PrimaryServer {
     const reasons = new Map<DatabaseHost, string>();
     return new Promise((resolve, reject) => {
       let isOver = false;
-      const ask = async (host: DatabaseHost): Promise<void> => {
+      const tryHost = async (host: DatabaseHost): Promise<void> => {
         while (!isOver) {
           try {
             (await host.connect()).release();
             if (isOver) return;
             isOver = true;
-            this.#use(host);
+            this.#setPrimary(host);
             resolve(host);
           } catch (error) {
             reasons.set(host, explainDatabaseFault(error));
@@ -139,16 +139,16 @@ class PrimaryServer {
             if (isOver) {
               reject(this.#hosts.length === 1 ? error : noPrimaryError(reasons));
             } else {
-              await sleep(RETRY_EVERY_MS);
+              await sleep(RETRY_INTERVAL_MS);
             }
           }
         }
       };
-      for (const host of this.#hosts) void ask(host);
+      for (const host of this.#hosts) void tryHost(host);
     });
   }
 
-  #use(host: DatabaseHost): void {
+  #setPrimary(host: DatabaseHost): void {
     this.#current = host;
     this.#wasFound = true;
     for (const other of this.#hosts) {
@@ -158,9 +158,9 @@ class PrimaryServer {
 }
 
 function noPrimaryError(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavailableError {
-  const each = [...reasons].map(([{ name }, reason]) => `${name}: ${reason}`);
+  const hostReasons = [...reasons].map(([{ name }, reason]) => `${name}: ${reason}`);
   return new DatabaseUnavailableError(
-    `no host of the database accepts writes (${each.join('; ')})`,
+    `no host of the database accepts writes (${hostReasons.join('; ')})`,
   );
 }
 
@@ -177,7 +177,7 @@ class StatementNames {
     this.#max = max;
   }
 
-  nameFor(text: string): string | undefined {
+  getName(text: string): string | undefined {
     const existing = this.#statementNames.get(text);
     if (existing !== undefined || this.#statementNames.size >= this.#max) return existing;
     const name = `promptrun_${this.#statementNames.size}`;
@@ -196,7 +196,7 @@ async function mayLoseStatements(primary: PrimaryServer): Promise<boolean> {
   );
   const statement = { name: `promptrun_${randomUUID()}`, text: 'select $1::int', values: [1] };
   try {
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (let round = 0; round < TEST_ROUNDS; round += 1) {
       for (const client of clients) await client.query(statement);
     }
     return false;
@@ -222,7 +222,7 @@ function wrapClient(
 ): PostgresPoolClient {
   const query = (text: string, parameters: readonly unknown[]): Promise<unknown> => {
     // Only transactions and migrations have statements without parameters, which need no preparing.
-    const name = parameters.length > 0 ? names.nameFor(text) : undefined;
+    const name = parameters.length > 0 ? names.getName(text) : undefined;
     return host
       .query(client, { text, values: [...parameters], ...(name !== undefined && { name }) })
       .catch(rethrowUnavailable);

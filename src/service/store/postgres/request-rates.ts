@@ -4,22 +4,22 @@ import type { Db } from '../writer.ts';
 
 /**
  * Limits the requests of each key over all instances: bursts of up to `perSecond`, refilled over a
- * second. `request` returns the time to wait in milliseconds; 0 if the request is granted.
+ * second. `countRequest` returns the time to wait in milliseconds; 0 if the request is granted.
  */
 export function createRequestRates(db: Db, perSecond: number): RateLimiter {
-  const each = sql`${1 / perSecond} * interval '1 second'`;
+  const interval = sql`${1 / perSecond} * interval '1 second'`;
   // The burst is what a second grants, but at least one request.
-  const ahead = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;
+  const burst = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;
   return {
     perSecond,
-    async request(keyId) {
+    async countRequest(keyId) {
       const { rows } = await sql<{ granted: boolean }>`
-        insert into "requestRates" ("keyId", "nextAt") values (${keyId}, clock_timestamp() + ${each})
+        insert into "requestRates" ("keyId", "nextAt") values (${keyId}, clock_timestamp() + ${interval})
         on conflict ("keyId") do update
-        set "nextAt" = greatest("requestRates"."nextAt", clock_timestamp()) + ${each}
-        where greatest("requestRates"."nextAt", clock_timestamp()) + ${each} <= clock_timestamp() + ${ahead}
+        set "nextAt" = greatest("requestRates"."nextAt", clock_timestamp()) + ${interval}
+        where greatest("requestRates"."nextAt", clock_timestamp()) + ${interval} <= clock_timestamp() + ${burst}
         returning true as "granted"`.execute(db);
-      return rows.length > 0 ? 0 : await readWait(db, keyId, sql`${each} - ${ahead}`);
+      return rows.length > 0 ? 0 : await readWait(db, keyId, sql`${interval} - ${burst}`);
     },
   };
 }

@@ -10,8 +10,8 @@ import {
 import type { Db, Writer } from '../writer.ts';
 import { type CollectedUses, createUseCollector } from './collected-uses.ts';
 import {
-  CREATE,
-  CREATE_UNLESS_LOCKED,
+  CREATE_RUNS,
+  CREATE_RUNS_UNLESS_LOCKED,
   createAllAtOnce,
   fallBackIfRefused,
   type RunCreationResult,
@@ -30,11 +30,11 @@ const MAX_BATCH = 64;
  */
 export function createRunWrites(db: Db, writer: Writer): RunWrites {
   const uses = createUseCollector(db);
-  const shared = new WriteBatches<RunInsert, RunCreationResult | undefined>(
-    items => createAllAtOnce(db, uses, items, CREATE_UNLESS_LOCKED),
+  const sharedBatches = new WriteBatches<RunInsert, RunCreationResult | undefined>(
+    items => createAllAtOnce(db, uses, items, CREATE_RUNS_UNLESS_LOCKED),
     MAX_BATCH,
   );
-  const own = new WriteBatches<RunInsert, RunCreationResult>(
+  const userBatches = new WriteBatches<RunInsert, RunCreationResult>(
     items => createOfUser(db, writer, uses, items),
     MAX_BATCH,
   );
@@ -48,11 +48,14 @@ export function createRunWrites(db: Db, writer: Writer): RunWrites {
       const creation = { run, limits, now };
       const user = String(run.userId);
 
+      const createTogether = async (): Promise<RunCreationResult> => {
+        const isUserWaiting = userBatches.isWorking(user);
+        const result = isUserWaiting ? undefined : await sharedBatches.add('', creation, user);
+        return result ?? (await userBatches.add(user, creation));
+      };
+
       // A run that has already ended is rare, and takes more than one statement.
-      const result = run.outcome
-        ? await createAlone(writer, creation)
-        : ((own.isWorking(user) ? undefined : await shared.add('', creation, user)) ??
-          (await own.add(user, creation)));
+      const result = await (run.outcome ? createAlone(writer, creation) : createTogether());
       if (result instanceof CreationRefused) throw result;
       return result;
     },
@@ -72,10 +75,10 @@ async function createOfUser(
   uses: CollectedUses,
   items: readonly RunInsert[],
 ): Promise<readonly RunCreationResult[]> {
-  const together = await createAllAtOnce(db, uses, items, CREATE);
+  const jointResults = await createAllAtOnce(db, uses, items, CREATE_RUNS);
   const results: RunCreationResult[] = [];
   for (const [index, item] of items.entries()) {
-    results.push(together[index] ?? (await createAlone(writer, item)));
+    results.push(jointResults[index] ?? (await createAlone(writer, item)));
   }
   return results;
 }
@@ -102,8 +105,8 @@ async function endEach(
   writer: Writer,
   items: readonly RunEnding[],
 ): Promise<readonly boolean[]> {
-  const ended = await endAllAtOnce(db, items).catch(fallBackIfRefused);
-  if (ended) return items.map(({ id }) => ended.has(id));
+  const endedIds = await endAllAtOnce(db, items).catch(fallBackIfRefused);
+  if (endedIds) return items.map(({ id }) => endedIds.has(id));
   const results: boolean[] = [];
   for (const { id, worker, outcome } of items) {
     results.push(await writer.write(trx => endRun(trx, id, outcome, worker)));

@@ -30,12 +30,12 @@ export class WriteBatches<T, R> {
 
   add(lane: string, item: T, owner = lane): Promise<R> {
     return new Promise((resolve, reject) => {
-      const known = this.#lanes.get(lane);
-      const waiting = known ?? new Map<string, QueuedItem<T, R>[]>();
-      const own = waiting.get(owner) ?? [];
-      own.push({ item, resolve, reject });
-      waiting.set(owner, own);
-      if (known) return;
+      const workingLane = this.#lanes.get(lane);
+      const waiting = workingLane ?? new Map<string, QueuedItem<T, R>[]>();
+      const ownerItems = waiting.get(owner) ?? [];
+      ownerItems.push({ item, resolve, reject });
+      waiting.set(owner, ownerItems);
+      if (workingLane) return;
 
       this.#lanes.set(lane, waiting);
 
@@ -45,7 +45,7 @@ export class WriteBatches<T, R> {
   }
 
   async #work(lane: string, waiting: Map<string, QueuedItem<T, R>[]>): Promise<void> {
-    for (;;) {
+    while (true) {
       const batch = takeTurns(waiting, this.#maxSize);
       if (batch.length === 0) {
         this.#lanes.delete(lane);
@@ -63,13 +63,13 @@ export class WriteBatches<T, R> {
 
 /** Takes at most `max` items, one of each owner after the other. */
 function takeTurns<T>(waiting: Map<string, T[]>, max: number): T[] {
-  const taken: T[] = [];
+  const batch: T[] = [];
   for (const [owner, items] of waiting) {
-    if (taken.length === max) break;
-    taken.push(...items.splice(0, 1));
+    if (batch.length === max) break;
+    batch.push(...items.splice(0, 1));
     // Set again, the owner comes after all others.
     waiting.delete(owner);
     if (items.length > 0) waiting.set(owner, items);
   }
-  return taken;
+  return batch;
 }

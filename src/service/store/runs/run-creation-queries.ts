@@ -12,7 +12,7 @@ interface RowOfNewRun extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndCol
   readonly request: string | null;
 }
 
-export const KEY_CLAIM = new PreparedQuery(
+export const CLAIM_KEY = new PreparedQuery(
   (
     db,
     value: ValueOf<Idempotency & { userId: number; runId: string; now: number; expired: number }>,
@@ -38,11 +38,11 @@ export const KEY_CLAIM = new PreparedQuery(
       ),
 );
 
-export const CALLER = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
+export const FIND_CALLER = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
   selectCallerWithPlan(db, value('userId')),
 );
 
-export const CALLER_WITH_KEY = new PreparedQuery(
+export const FIND_CALLER_WITH_KEY = new PreparedQuery(
   (db, value: ValueOf<{ userId: number; keyId: string }>) =>
     selectCallerWithPlan(db, value('userId'))
       .innerJoin('keys', 'keys.userId', 'users.id')
@@ -57,13 +57,13 @@ function selectCallerWithPlan(db: Db, userId: number) {
     .where('plan', '<>', 'none');
 }
 
-export const RUNNABLE_VERSION = new PreparedQuery(
+export const FIND_RUNNABLE_VERSION = new PreparedQuery(
   (db, value: ValueOf<{ promptVersionId: string }>) =>
     selectRunnableVersion(db, value('promptVersionId')).select('promptVersions.id'),
 );
 
 /** Sums up the input texts of a user's unfinished runs. */
-export const OPEN_TEXTS = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
+export const SUM_OPEN_TEXTS = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
   db
     .selectFrom('runs')
     .select(sql<number>`cast(coalesce(sum("textBytes"), 0) as bigint)`.as('bytes'))
@@ -79,7 +79,7 @@ interface ReservedValues {
   readonly nowMicros: number;
 }
 
-export const RESERVATION = new PreparedQuery((db, value: ValueOf<ReservedValues>) =>
+export const RESERVE = new PreparedQuery((db, value: ValueOf<ReservedValues>) =>
   db
     .updateTable('users')
     .set(({ eb, ref }) => ({
@@ -95,7 +95,7 @@ export const RESERVATION = new PreparedQuery((db, value: ValueOf<ReservedValues>
     .returning('lastRunAt'),
 );
 
-export const NEW_RUN = new PreparedQuery((db, value: ValueOf<RowOfNewRun>) =>
+export const INSERT_RUN = new PreparedQuery((db, value: ValueOf<RowOfNewRun>) =>
   db.insertInto('runs').values({
     id: value('id'),
     userId: value('userId'),
@@ -116,7 +116,7 @@ export const NEW_RUN = new PreparedQuery((db, value: ValueOf<RowOfNewRun>) =>
   }),
 );
 
-export const USE = new PreparedQuery((db, value: ValueOf<{ promptId: string }>) =>
+export const COUNT_USE = new PreparedQuery((db, value: ValueOf<{ promptId: string }>) =>
   db
     .updateTable('prompts')
     .set(({ eb }) => ({ uses: eb('uses', '+', 1) }))

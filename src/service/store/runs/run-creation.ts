@@ -1,13 +1,13 @@
 import type { Db } from '../writer.ts';
 import {
-  CALLER,
-  CALLER_WITH_KEY,
-  KEY_CLAIM,
-  NEW_RUN,
-  OPEN_TEXTS,
-  RESERVATION,
-  RUNNABLE_VERSION,
-  USE,
+  CLAIM_KEY,
+  COUNT_USE,
+  FIND_CALLER,
+  FIND_CALLER_WITH_KEY,
+  FIND_RUNNABLE_VERSION,
+  INSERT_RUN,
+  RESERVE,
+  SUM_OPEN_TEXTS,
 } from './run-creation-queries.ts';
 import { toEndColumns, writeResults } from './run-endings.ts';
 import {
@@ -22,6 +22,15 @@ import {
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /**
+ * The share of a user's space that is reserved for texts, so that a user whose media fill the rest
+ * can still run prompts.
+ */
+export const TEXT_SHARE = 1 / 64;
+
+/** The columns of a run that has not ended. */
+const UNENDED = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as const;
+
+/**
  * Writes a new run with its reservations, in the caller's transaction.
  *
  * @param now in milliseconds
@@ -34,8 +43,8 @@ export async function writeNewRun(
   limits: UserLimits,
   now: number,
 ): Promise<string> {
-  const former = run.idempotency && (await claimKey(db, run, run.idempotency, now));
-  if (former !== undefined) return former;
+  const formerRunId = run.idempotency && (await claimKey(db, run, run.idempotency, now));
+  if (formerRunId !== undefined) return formerRunId;
 
   await checkCaller(db, run);
   const createdAt = await reserve(db, run, limits, now);
@@ -60,7 +69,7 @@ async function claimKey(
   now: number,
 ): Promise<string | undefined> {
   const expired = now - IDEMPOTENCY_LIFETIME_MS;
-  const { numAffectedRows } = await KEY_CLAIM.run(db, { userId, key, digest, runId, now, expired });
+  const { numAffectedRows } = await CLAIM_KEY.run(db, { userId, key, digest, runId, now, expired });
   if (numAffectedRows === 1n) return undefined;
 
   const former = await db
@@ -78,19 +87,13 @@ async function claimKey(
  */
 async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
   const caller = await (keyId === undefined
-    ? CALLER.findFirst(db, { userId })
-    : CALLER_WITH_KEY.findFirst(db, { userId, keyId }));
+    ? FIND_CALLER.findFirst(db, { userId })
+    : FIND_CALLER_WITH_KEY.findFirst(db, { userId, keyId }));
   if (!caller) throw new CreationRefused('caller');
-  if (!(await RUNNABLE_VERSION.findFirst(db, { promptVersionId }))) {
+  if (!(await FIND_RUNNABLE_VERSION.findFirst(db, { promptVersionId }))) {
     throw new CreationRefused('version');
   }
 }
-
-/**
- * The share of a user's space that is reserved for texts, so that a user whose media fill the rest
- * can still run prompts.
- */
-export const TEXT_SHARE = 1 / 64;
 
 /**
  * Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's
@@ -100,7 +103,7 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
   const { userId, credits, inputBytes } = run;
   const maxBytes = await computeMaxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
-  const reservation = await RESERVATION.findFirst(db, {
+  const reservation = await RESERVE.findFirst(db, {
     userId,
     credits,
     inputBytes,
@@ -124,8 +127,8 @@ async function computeMaxMediaBytes(
   limits: UserLimits,
 ): Promise<number> {
   if (textBytes === 0 && !needsSpace) return Number.MAX_SAFE_INTEGER;
-  const open = await OPEN_TEXTS.findFirst(db, { userId });
-  const texts = (open?.bytes ?? 0) + textBytes;
+  const openTexts = await SUM_OPEN_TEXTS.findFirst(db, { userId });
+  const texts = (openTexts?.bytes ?? 0) + textBytes;
   if (needsSpace) return limits.mediaBytes - inputBytes - texts - 1;
   const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
   return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.mediaBytes - texts;
@@ -149,8 +152,6 @@ export function encodeRequest(request: StoredRequest): string {
   return JSON.stringify(request.textsApart ? { ...request, textInputs: {} } : request);
 }
 
-const UNENDED = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as const;
-
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
   const { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, outcome } = run;
   const row = {
@@ -169,6 +170,6 @@ async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> 
   const state = outcome
     ? { worker: null, ...toEndColumns(outcome) }
     : { worker: run.worker, status: run.status, ...UNENDED };
-  await NEW_RUN.run(db, { ...row, request, ...state });
-  await USE.run(db, { promptId: run.promptId });
+  await INSERT_RUN.run(db, { ...row, request, ...state });
+  await COUNT_USE.run(db, { promptId: run.promptId });
 }

@@ -19,7 +19,7 @@ interface EndValues extends EndColumns {
 
 const END_RUN = new PreparedQuery((db, value: ValueOf<EndValues>) => updateEndedRun(db, value));
 
-const END_OF_WORKER = new PreparedQuery((db, value: ValueOf<EndValues & { worker: string }>) =>
+const END_RUN_OF_WORKER = new PreparedQuery((db, value: ValueOf<EndValues & { worker: string }>) =>
   updateEndedRun(db, value).where('worker', '=', value('worker')),
 );
 
@@ -81,7 +81,7 @@ export async function endRun(
   } as const;
   const run = await (worker === undefined
     ? END_RUN.findFirst(db, values)
-    : END_OF_WORKER.findFirst(db, { ...values, worker }));
+    : END_RUN_OF_WORKER.findFirst(db, { ...values, worker }));
   if (!run) return false;
 
   await writeResults(db, { id, ...run }, outcome);

@@ -31,11 +31,11 @@ export async function readRuns(
   ids: readonly string[],
   { maxBytes, onBytes }: PageLimits,
 ): Promise<StoredRun[]> {
-  const { fitting, bytes } = await selectFittingRuns(db, ids, maxBytes);
+  const { fittingIds, bytes } = await selectFittingRuns(db, ids, maxBytes);
   onBytes(bytes);
-  const rows = await selectRunsWithIds(db, fitting).execute();
+  const rows = await selectRunsWithIds(db, fittingIds).execute();
   const runs = new Map(rows.map(row => [row.id, parseStoredRun(row)]));
-  return fitting.flatMap(id => runs.get(id) ?? []);
+  return fittingIds.flatMap(id => runs.get(id) ?? []);
 }
 
 /**
@@ -77,14 +77,14 @@ async function selectFittingRuns(db: Db, ids: readonly string[], maxBytes: numbe
   const rows = await selectRunsWithIds(db, ids).clearSelect().select(['id', size]).execute();
   const sizes = new Map(rows.map(({ id, bytes }) => [id, bytes]));
 
-  const fitting: string[] = [];
+  const fittingIds: string[] = [];
   let sum = 0;
   for (const id of ids) {
     const bytes = sizes.get(id) ?? 0;
-    if (fitting.length > 0 && sum + bytes > maxBytes) break;
+    if (fittingIds.length > 0 && sum + bytes > maxBytes) break;
     sum += bytes;
-    fitting.push(id);
+    fittingIds.push(id);
   }
 
-  return { fitting, bytes: sum };
+  return { fittingIds, bytes: sum };
 }

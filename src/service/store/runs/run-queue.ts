@@ -21,9 +21,9 @@ export interface DeadWorkerRules {
   /** Number of worker deaths after which a run fails. */
   readonly maxDeaths: number;
   /** Returns the error message of the failed run. */
-  readonly reason: (runId: string) => string;
+  readonly explainFailure: (runId: string) => string;
   /** Returns that of a program's run, which fails at the first death; default: `reason`. */
-  readonly programReason?: (runId: string) => string;
+  readonly explainProgramFailure?: (runId: string) => string;
 }
 
 /** Literal SQL, so that the database recognises its partial indexes. */
@@ -34,12 +34,12 @@ const isQueued = sql<boolean>`status = 'queued'`;
 export class RunQueue {
   readonly #db: Db;
   readonly #writer: Writer;
-  readonly #shared: boolean;
+  readonly #isShared: boolean;
 
-  constructor(db: Db, writer: Writer, { shared }: { shared: boolean }) {
+  constructor(db: Db, writer: Writer, { isShared }: { isShared: boolean }) {
     this.#db = db;
     this.#writer = writer;
-    this.#shared = shared;
+    this.#isShared = isShared;
   }
 
   /** Returns the workers that hold unfinished runs. */
@@ -79,7 +79,7 @@ export class RunQueue {
     if (turns.size === 0) return { runs: [], moreLeft: userQueues.length > 0 };
 
     const runs = await this.#writer.write(trx =>
-      claimOldest(trx, turns, claim, { shared: this.#shared }),
+      claimOldest(trx, turns, claim, { isShared: this.#isShared }),
     );
     const queuedCount = userQueues.reduce((sum, { count }) => sum + count, 0);
     return { runs, moreLeft: queuedCount > runs.length };
@@ -142,7 +142,7 @@ async function claimOldest(
   trx: Db,
   turns: ReadonlyMap<number, number>,
   claim: QueueClaim,
-  { shared }: { readonly shared: boolean },
+  { isShared }: { readonly isShared: boolean },
 ) {
   const selectOldest = ([userId, count]: readonly [number, number]) =>
     selectClaimable(trx, claim)
@@ -150,7 +150,7 @@ async function claimOldest(
       .where('userId', '=', userId)
       .orderBy('createdAt')
       .limit(count)
-      .$if(shared, query => query.forUpdate().skipLocked());
+      .$if(isShared, query => query.forUpdate().skipLocked());
 
   const [first, ...others] = [...turns].map(turn =>
     trx.selectFrom(selectOldest(turn).as('oldest')).select('id'),
@@ -173,7 +173,7 @@ async function claimOldest(
 async function settleDeadWorker(
   trx: Db,
   worker: string,
-  { maxDeaths, reason, programReason = reason }: DeadWorkerRules,
+  { maxDeaths, explainFailure, explainProgramFailure = explainFailure }: DeadWorkerRules,
 ): Promise<void> {
   await trx
     .updateTable('runs')
@@ -183,7 +183,7 @@ async function settleDeadWorker(
     .where('status', '=', 'running')
     .execute();
 
-  const diedRuns = await trx
+  const interruptedRuns = await trx
     .selectFrom('runs')
     .select(['id', 'deaths', 'request'])
     .where(isUnfinished)
@@ -191,11 +191,11 @@ async function settleDeadWorker(
     .where('deaths', '>=', 1)
     .execute();
 
-  for (const { id, deaths, request } of diedRuns) {
+  for (const { id, deaths, request } of interruptedRuns) {
     // No instance may be left that has the model, so this does not wait for one.
     const { isProgram = false } = (JSON.parse(request ?? '{}') ?? {}) as Partial<StoredRequest>;
     if (isProgram || deaths >= maxDeaths) {
-      await failRun(trx, id, (isProgram ? programReason : reason)(id));
+      await failRun(trx, id, (isProgram ? explainProgramFailure : explainFailure)(id));
     }
   }
 

@@ -120,8 +120,8 @@ export class RunsStore {
    * Releases the space of input images of ended runs, of one user or from before a time; returns
    * the runs.
    */
-  forgetImages(which: { before: number } | { userId: number }) {
-    return this.#writer.write(trx => forgetImages(trx, which));
+  forgetImages(selection: { before: number } | { userId: number }) {
+    return this.#writer.write(trx => forgetImages(trx, selection));
   }
 }
 
@@ -147,7 +147,7 @@ async function readIds(runs: ReturnType<typeof selectRunsWithIds>): Promise<Set<
 
 async function forgetImages(
   db: Db,
-  which: { before: number } | { userId: number },
+  selection: { before: number } | { userId: number },
 ): Promise<string[]> {
   const runsWithImages = db
     .selectFrom('runs')
@@ -156,9 +156,9 @@ async function forgetImages(
     .where('status', 'in', ['succeeded', 'failed'])
     .orderBy('userId');
 
-  const runs = await ('before' in which
-    ? runsWithImages.where('createdAt', '<', which.before * 1000)
-    : runsWithImages.where('userId', '=', which.userId)
+  const runs = await ('before' in selection
+    ? runsWithImages.where('createdAt', '<', selection.before * 1000)
+    : runsWithImages.where('userId', '=', selection.userId)
   ).execute();
 
   for (const { id, userId, inputBytes } of runs) {

@@ -1,6 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noSqliteError } from '../store-errors.ts';
 
+/**
+ * Maximum time to wait for a lock, long because hundreds of processes may want it one after the
+ * other.
+ */
+const BUSY_TIMEOUT_MS = 120_000;
+
+/** Maximum pause between two attempts. */
+const MAX_BUSY_PAUSE_MS = 60;
+
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_PROTOCOL = 15;
+const SQLITE_NOTADB = 26;
+
+/** Result codes by message, because the packaged binding omits the code if reading rows fails. */
+const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
+  'database is locked': SQLITE_BUSY,
+  'database disk image is malformed': SQLITE_CORRUPT,
+  'locking protocol': SQLITE_PROTOCOL,
+  'file is not a database': SQLITE_NOTADB,
+};
+
+/** The first release that can't lose commits while another process runs a checkpoint. */
+const FIRST_SAFE_VERSION = [3, 51, 3] as const;
+
 /** The part of both SQLite bindings' common interface that is used here. */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
@@ -44,13 +69,10 @@ export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<Sq
   }
 }
 
-/** The first release that can't lose commits while another process runs a checkpoint. */
-const SAFE = [3, 51, 3] as const;
-
 function isSafe(version: string): boolean {
   const parts = version.split('.').map(Number);
-  const at = SAFE.findIndex((part, index) => parts[index] !== part);
-  return at < 0 || (parts[at] ?? 0) > (SAFE[at] ?? 0);
+  const index = FIRST_SAFE_VERSION.findIndex((part, index) => parts[index] !== part);
+  return index < 0 || (parts[index] ?? 0) > (FIRST_SAFE_VERSION[index] ?? 0);
 }
 
 function loadBuiltInSqlite(): SqliteModule | undefined {
@@ -67,19 +89,6 @@ function loadBuiltInSqlite(): SqliteModule | undefined {
     if (emitWarning) Object.defineProperty(process, 'emitWarning', emitWarning);
   }
 }
-
-const SQLITE_BUSY = 5;
-const SQLITE_CORRUPT = 11;
-const SQLITE_PROTOCOL = 15;
-const SQLITE_NOTADB = 26;
-
-/** Result codes by message, because the packaged binding omits the code if reading rows fails. */
-const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
-  'database is locked': SQLITE_BUSY,
-  'database disk image is malformed': SQLITE_CORRUPT,
-  'locking protocol': SQLITE_PROTOCOL,
-  'file is not a database': SQLITE_NOTADB,
-};
 
 /** Returns true if another connection holds a lock, perhaps only briefly. */
 export function isBusy(error: unknown): boolean {
@@ -100,19 +109,10 @@ function findSqliteCode(error: unknown): number | undefined {
   return CODE_OF_MESSAGE[error.message];
 }
 
-/**
- * Maximum time to wait for a lock, long because hundreds of processes may want it one after the
- * other.
- */
-const BUSY_TIMEOUT_MS = 120_000;
-
-/** Maximum pause between two attempts. */
-const MAX_BUSY_PAUSE_MS = 60;
-
 /** Retries `work` as long as another connection holds the lock that it needs. */
 export async function whenUnlocked<T>(work: () => T | Promise<T>): Promise<T> {
   let firstBusy: number | undefined;
-  for (;;) {
+  while (true) {
     try {
       return await work();
     } catch (error) {

@@ -22,9 +22,12 @@ const BUSY_TIMEOUT_MS = 100;
  */
 const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
 
+/** The suffixes of a database's files. */
+const DATABASE_FILE_SUFFIXES = ['', '-wal', '-shm'] as const;
+
 /**
  * Opens the database in WAL mode; creates or migrates it if necessary. Commits are durable once
- * `log` has been flushed; without a log they are durable at once. `migrated` is true if it had an
+ * `log` has been flushed; without a log they are durable at once. `isMigrated` is true if it had an
  * older schema.
  *
  * @throws {DataDirectoryError} if the file is empty, damaged or another program's
@@ -33,18 +36,18 @@ export async function connectDatabase(file: string) {
   const size = (await readFileSize(file)) ?? (await createDatabase(file));
   if (size === 0) throw damagedStoreError(file, 'it is empty');
   try {
-    return await openWhole(file, size);
+    return await openCheckedDatabase(file, size);
   } catch (error) {
     throw isDamage(error) ? damagedStoreError(file, (error as Error).message) : error;
   }
 }
 
-async function openWhole(file: string, size: number) {
+async function openCheckedDatabase(file: string, size: number) {
   const database = await openSqlite(file);
   try {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    const foreign = await whenUnlocked(() => isForeign(database));
-    if (foreign) throw damagedStoreError(file, 'it is the database of another program');
+    const isForeignFile = await whenUnlocked(() => isForeign(database));
+    if (isForeignFile) throw damagedStoreError(file, 'it is the database of another program');
 
     // Two processes that open a new file at once can meet a lock here despite the busy timeout.
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
@@ -52,12 +55,12 @@ async function openWhole(file: string, size: number) {
     // On macOS, an ordinary sync leaves commits in the cache of the disk, which a power cut
     // empties.
     database.exec('pragma synchronous = full; pragma fullfsync = on; pragma foreign_keys = on');
-    const migrated = await whenUnlocked(() => migrateSqlite(database, file));
+    const isMigrated = await whenUnlocked(() => migrateSqlite(database, file));
     if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => checkIntegrity(database, file));
     const log = await LogFlush.open(database);
     if (log) database.exec('pragma synchronous = normal');
 
-    return { database, migrated, log };
+    return { database, isMigrated, log };
   } catch (error) {
     database.close();
     throw error;
@@ -73,11 +76,11 @@ function checkIntegrity(database: SqliteDatabase, file: string): void {
 
 /** Creates the file atomically, so that an empty one is always a damaged one. Returns its size. */
 async function createDatabase(file: string): Promise<number> {
-  const unfinished = `${file}.${randomUUID()}.new`;
+  const tempFile = `${file}.${randomUUID()}.new`;
   try {
     // SQLite would use the umask; its -wal and -shm files inherit this mode.
-    await (await open(unfinished, 'wx', 0o600)).close();
-    const database = await openSqlite(unfinished);
+    await (await open(tempFile, 'wx', 0o600)).close();
+    const database = await openSqlite(tempFile);
     try {
       createSchema(database);
     } finally {
@@ -91,11 +94,11 @@ async function createDatabase(file: string): Promise<number> {
     }
 
     // If another process was faster, its file stays.
-    await placeNew(unfinished, file);
+    await placeNew(tempFile, file);
     await syncDirectory(path.dirname(file));
     return (await stat(file)).size;
   } finally {
-    await rm(unfinished, { force: true });
+    await rm(tempFile, { force: true });
   }
 }
 
@@ -105,9 +108,6 @@ async function readFileSize(file: string): Promise<number | undefined> {
     () => undefined,
   );
 }
-
-/** The suffixes of a database's files. */
-const DATABASE_FILE_SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /**
  * Renames the database and its logs, so that a new one can be created. Returns the new name, which

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { flushData } from '../../../files/writing/write-below.ts';
 import { type SqliteDatabase, whenUnlocked } from './binding.ts';
 
-const LOG = `
+const SELECT_LOG = `
   select journal_mode as mode, file
   from pragma_journal_mode, pragma_database_list
   where name = 'main'
@@ -20,8 +20,8 @@ interface Log {
  */
 export class LogFlush {
   readonly #log: FileHandle;
-  #next: Promise<void> | undefined;
-  #last: Promise<void> = Promise.resolve();
+  #nextFlush: Promise<void> | undefined;
+  #lastFlush: Promise<void> = Promise.resolve();
 
   private constructor(log: FileHandle) {
     this.#log = log;
@@ -29,7 +29,7 @@ export class LogFlush {
 
   /** Opens the log of a database; undefined if it has none, or if the log can't be opened. */
   static async open(database: SqliteDatabase): Promise<LogFlush | undefined> {
-    const [{ mode, file }] = await whenUnlocked(() => database.prepare(LOG).all() as [Log]);
+    const [{ mode, file }] = await whenUnlocked(() => database.prepare(SELECT_LOG).all() as [Log]);
     // Some file systems can't share memory, so SQLite keeps no log there.
     if (mode !== 'wal') return undefined;
     // Windows flushes only what may be written.
@@ -43,17 +43,17 @@ export class LogFlush {
    */
   flush(): Promise<void> {
     // A flush that has begun may miss the latest commit.
-    this.#next ??= this.#last.then(() => {
-      this.#next = undefined;
+    this.#nextFlush ??= this.#lastFlush.then(() => {
+      this.#nextFlush = undefined;
       return flushData(this.#log);
     });
-    this.#last = this.#next.catch(() => {});
-    return this.#next;
+    this.#lastFlush = this.#nextFlush.catch(() => {});
+    return this.#nextFlush;
   }
 
   /** Closes the log, but not the database. */
   async close(): Promise<void> {
-    await this.#last;
+    await this.#lastFlush;
     await this.#log.close();
   }
 }

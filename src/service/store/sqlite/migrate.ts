@@ -14,9 +14,9 @@ const STATISTICS = `
   analyze sqlite_schema;`;
 
 const SQLITE_MIGRATIONS = buildMigrations({
-  counter: 'integer primary key',
+  counterKey: 'integer primary key',
   byKey: 'without rowid',
-  own: STATISTICS,
+  extraStatements: STATISTICS,
 });
 
 /**

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Kysely } from 'kysely';
 import { createBlobFiles } from '../blobs/blob-files.ts';
-import { buildStore, MIGRATED, type Store, type StoreOptions } from '../store.ts';
+import { buildStore, MIGRATED_NOTICE, type Store, type StoreOptions } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connectDatabase, putStoreAside } from './connect-database.ts';
 import { createStoreDialect } from './dialect.ts';
@@ -18,8 +18,8 @@ export async function openSqliteStore(
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
   }
 
-  const { database, migrated, log } = await connectDatabase(file);
-  if (migrated) onNotice?.(MIGRATED);
+  const { database, isMigrated, log } = await connectDatabase(file);
+  if (isMigrated) onNotice?.(MIGRATED_NOTICE);
   const db = new Kysely<Tables>({
     dialect: createStoreDialect(database),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
@@ -27,7 +27,7 @@ export async function openSqliteStore(
 
   return buildStore({
     db,
-    shared: false,
+    isShared: false,
     workers,
     flush: log && (() => log.flush()),
     blobs: {

@@ -11,23 +11,23 @@ import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding
 /** The workers of an SQLite store. */
 export type LockedWorkers = ReturnType<typeof createWorkerLocks>;
 
-const FOLDER = 'workers';
-const SUFFIX = '.lock';
+const LOCK_FOLDER = 'workers';
+const LOCK_SUFFIX = '.lock';
 
 /** Prefix of the names of commands. */
-const COMMAND = 'command-';
+const COMMAND_PREFIX = 'command-';
 
 /** Age below which a lock file is left alone, because its worker may not have locked it yet. */
-const FRESH_MS = 60_000;
+const NEW_LOCK_MS = 60_000;
 
 /**
  * Returns workers that are identified by locks, not process ids: each locks its own file, and the
  * operating system releases the lock however the process ends.
  */
 export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
-  const directory = path.join(dataDir, FOLDER);
-  const toLockPath = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
-  const name = `${kind === 'command' ? COMMAND : ''}${randomUUID()}`;
+  const directory = path.join(dataDir, LOCK_FOLDER);
+  const toLockPath = (worker: string): string => path.join(directory, `${worker}${LOCK_SUFFIX}`);
+  const name = `${kind === 'command' ? COMMAND_PREFIX : ''}${randomUUID()}`;
   let lock: Promise<SqliteDatabase> | undefined;
 
   return {
@@ -39,14 +39,15 @@ export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Cloc
       await lock;
       return name;
     },
-    workerKind: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
+    getWorkerKind: (worker: string): WorkerKind =>
+      worker.startsWith(COMMAND_PREFIX) ? 'command' : 'serve',
     isAlive: async (worker: string) => worker === name || (await isLocked(toLockPath(worker))),
     /** Returns true if another process uses the store. */
     isUsedByOthers: () => isInUse(dataDir, toLockPath(name)),
     async sweep() {
-      for (const old of await listWrittenBefore(directory, clock.now() - FRESH_MS)) {
-        const file = path.join(directory, old);
-        if (isLock(old) && file !== toLockPath(name) && !(await isLocked(file))) {
+      for (const lockName of await listWrittenBefore(directory, clock.now() - NEW_LOCK_MS)) {
+        const file = path.join(directory, lockName);
+        if (isLock(lockName) && file !== toLockPath(name) && !(await isLocked(file))) {
           await removeIfClosed(file);
         }
       }
@@ -63,11 +64,11 @@ export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Cloc
 /**
  * Returns true if a process uses the store in a data directory.
  *
- * @param own the lock of this process, which doesn't count
+ * @param ownLock the lock of this process, which doesn't count
  */
-export async function isInUse(dataDir: string, own?: string): Promise<boolean> {
-  for (const file of await listLockFiles(path.join(dataDir, FOLDER))) {
-    if (file !== own && (await isLocked(file))) return true;
+export async function isInUse(dataDir: string, ownLock?: string): Promise<boolean> {
+  for (const file of await listLockFiles(path.join(dataDir, LOCK_FOLDER))) {
+    if (file !== ownLock && (await isLocked(file))) return true;
   }
   return false;
 }
@@ -120,5 +121,5 @@ async function listLockFiles(directory: string): Promise<string[]> {
 }
 
 function isLock(name: string): boolean {
-  return name.endsWith(SUFFIX);
+  return name.endsWith(LOCK_SUFFIX);
 }

@@ -20,13 +20,13 @@ describe('a result that waits for the database', () => {
   it('is lost after ten minutes, and reported once with its run', () => {
     const { clock, faults, results } = made();
     const held = results.hold('run-1', () => 1);
-    held.check(away);
+    held.recordFailure(away);
     clock.advance(9 * 60_000);
-    held.check(away);
+    held.recordFailure(away);
     clock.advance(60_000);
 
-    expect(() => held.check(away)).toThrow(ResultLost);
-    expect(() => held.check(away)).toThrow(ResultLost);
+    expect(() => held.recordFailure(away)).toThrow(ResultLost);
+    expect(() => held.recordFailure(away)).toThrow(ResultLost);
     expect(faults.map(String)).toEqual([
       expect.stringMatching(/run-1 is lost.*paid for.*10 minutes/),
     ]);
@@ -35,20 +35,20 @@ describe('a result that waits for the database', () => {
   it('is lost if the others leave it no room, until one of them is written down', () => {
     const { faults, results } = made();
     const [first, second, third] = ['a', 'b', 'c'].map(id => results.hold(id, () => 128 * MIB));
-    first?.check(away);
-    second?.check(away);
+    first?.recordFailure(away);
+    second?.recordFailure(away);
 
-    expect(() => third?.check(away)).toThrow('256 MiB');
+    expect(() => third?.recordFailure(away)).toThrow('256 MiB');
     expect(faults).toHaveLength(1);
 
     first?.release();
-    expect(() => results.hold('d', () => 128 * MIB).check(away)).not.toThrow();
+    expect(() => results.hold('d', () => 128 * MIB).recordFailure(away)).not.toThrow();
   });
 
   it('is lost if the service stops while it waits, and reported once', () => {
     const { faults, results } = made();
     const [waiting, stored] = ['run-1', 'run-2'].map(id => results.hold(id, () => 1));
-    waiting?.check(away);
+    waiting?.recordFailure(away);
     expect([waiting?.stop(), waiting?.stop(), stored?.stop()]).toEqual([true, false, false]);
     expect(faults.map(String)).toEqual([
       expect.stringMatching(/run-1 is lost.*the service stopped/),
@@ -58,9 +58,9 @@ describe('a result that waits for the database', () => {
   it('is kept as long as another fault lasts, such as a full disk', () => {
     const { clock, faults, results } = made();
     const held = results.hold('run-1', () => 1024 * MIB);
-    held.check(new Error('disk is full'));
+    held.recordFailure(new Error('disk is full'));
     clock.advance(60 * 60_000);
-    held.check(new Error('disk is full'));
+    held.recordFailure(new Error('disk is full'));
     expect(faults).toEqual([]);
   });
 });
