@@ -3,9 +3,9 @@ interface CompletionLine {
   readonly shell: 'bash' | 'zsh' | 'fish' | 'powershell';
   /** The line, which silently does nothing once the command is gone. */
   readonly line: string;
-  readonly earlierLines: readonly string[];
+  readonly oldLines: readonly string[];
   /** The command that adds it. */
-  readonly installCommand: string;
+  readonly command: string;
 }
 
 // The bash of macOS reads nothing from `source <(…)`.
@@ -20,26 +20,26 @@ export const COMPLETION_LINES = [
   {
     shell: 'bash',
     line: BASH,
-    earlierLines: ['source <(promptrun completion bash)', ZSH.replace('zsh', 'bash')],
-    installCommand: `echo '${BASH}' >> ~/.bashrc`,
+    oldLines: ['source <(promptrun completion bash)', ZSH.replace('zsh', 'bash')],
+    command: `echo '${BASH}' >> ~/.bashrc`,
   },
   {
     shell: 'zsh',
     line: ZSH,
-    earlierLines: ['source <(promptrun completion zsh)'],
-    installCommand: `echo '${ZSH}' >> ~/.zshrc`,
+    oldLines: ['source <(promptrun completion zsh)'],
+    command: `echo '${ZSH}' >> ~/.zshrc`,
   },
   {
     shell: 'fish',
     line: FISH,
-    earlierLines: ['promptrun completion fish | source'],
-    installCommand: `echo '${FISH}' >> ~/.config/fish/config.fish`,
+    oldLines: ['promptrun completion fish | source'],
+    command: `echo '${FISH}' >> ~/.config/fish/config.fish`,
   },
   {
     shell: 'powershell',
     line: POWERSHELL_LINE,
-    earlierLines: ['promptrun completion powershell | Out-String | Invoke-Expression'],
+    oldLines: ['promptrun completion powershell | Out-String | Invoke-Expression'],
     // The profile's folder may not exist on a new machine.
-    installCommand: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL_LINE}'`,
+    command: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL_LINE}'`,
   },
 ] as const satisfies readonly CompletionLine[];

@@ -23,6 +23,14 @@ import {
 
 /** More images than any prompt needs. */
 const MAX_IMAGES = 100;
+
+/** Maximum number of references to follow between definitions. */
+const MAX_REFERENCES = 10;
+
+/** The keywords of JSON Type Definition that hold required and optional inputs. */
+const JTD_FORMS = ['properties', 'optionalProperties'] as const;
+const JTD_KEYWORDS = [...JTD_FORMS, 'additionalProperties', 'definitions', 'metadata'];
+
 const UNKNOWN: InputFields = { isKnown: false, text: [], images: [] };
 
 /**
@@ -136,24 +144,13 @@ function readChoiceLimits(multiple: unknown): TextField['multiple'] {
   });
 }
 
-const JTD_KEYWORDS = [
-  'properties',
-  'optionalProperties',
-  'additionalProperties',
-  'definitions',
-  'metadata',
-];
-
-/** Maximum number of references to follow between definitions. */
-const MAX_REFERENCES = 10;
-
 /**
  * Returns the JSON Type Definition of the inputs, but not an input that happens to have that name.
  */
 function findJtd(config: unknown): UncheckedObject | undefined {
   const texts = readValueAt(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
-    ['properties', 'optionalProperties'].some(form => isJsonObject(readValueAt(value, form)));
+    JTD_FORMS.some(form => isJsonObject(readValueAt(value, form)));
   const namedDefinition = [readValueAt(config, 'inputsJTD'), readValueAt(texts, 'inputsJTD')].find(
     value => hasForm(value) || readValueAt(value, 'metadata', 'imageCount') !== undefined,
   );
@@ -162,9 +159,7 @@ function findJtd(config: unknown): UncheckedObject | undefined {
       isJsonObject(value) &&
       hasForm(value) &&
       Object.keys(value).every(key => JTD_KEYWORDS.includes(key)) &&
-      ['properties', 'optionalProperties'].every(form =>
-        Object.values(readValueAt(value, form) ?? {}).every(isJsonObject),
-      ),
+      JTD_FORMS.every(form => Object.values(readValueAt(value, form) ?? {}).every(isJsonObject)),
   );
   const jtd = namedDefinition ?? bareDefinition;
 
@@ -174,14 +169,14 @@ function findJtd(config: unknown): UncheckedObject | undefined {
 /** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
 function describeJtdFields(schema: UncheckedObject): TextField[] {
   const definitions = readValueAt(schema, 'definitions');
-  const describe = (form: 'properties' | 'optionalProperties'): TextField[] =>
+  return JTD_FORMS.flatMap(form =>
     Object.entries(readValueAt(schema, form) ?? {}).map(([key, property]) =>
       describeProperty(key, resolveReference(property, definitions), {
         required: form === 'properties',
         definitions,
       }),
-    );
-  return [...describe('properties'), ...describe('optionalProperties')];
+    ),
+  );
 }
 
 function describeProperty(

@@ -248,7 +248,7 @@ function createConnections(sources: ConnectionSources) {
       for (const openResult of await Promise.allSettled(openedConnections)) {
         if (openResult.status === 'rejected') continue;
         if (!signal.aborted) {
-          await openResult.value.connection.resources.refreshIfRequested(signal, timeLeftMs());
+          await openResult.value.connection.resources.refreshIfAsked(signal, timeLeftMs());
         }
         const cause = signal.aborted ? getStopCause(signal.reason) : undefined;
         await openResult.value.close(cause).catch((error: unknown) => faults.push(error));

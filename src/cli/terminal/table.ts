@@ -223,7 +223,6 @@ function withShortIds(
 function shortenIds(texts: readonly string[]): string[] {
   const ids = new Set(texts.filter(isUuid));
   let length = MIN_ID_LENGTH;
-  const countBeginnings = (): number => new Set([...ids].map(id => id.slice(0, length))).size;
-  while (countBeginnings() < ids.size) length += 1;
+  while (new Set([...ids].map(id => id.slice(0, length))).size < ids.size) length += 1;
   return texts.map(text => (isUuid(text) ? text.slice(0, length) : text));
 }

@@ -9,10 +9,10 @@ export const COMPLETION = {
   summary: 'print the completion script for a shell',
   arguments: [['<shell>', SHELLS.join(', '), SHELLS]],
   examples: [
-    `bash: ${BASH.installCommand}`,
-    `zsh: ${ZSH.installCommand}`,
-    `fish: ${FISH.installCommand}`,
-    `powershell: ${POWERSHELL.installCommand}`,
+    `bash: ${BASH.command}`,
+    `zsh: ${ZSH.command}`,
+    `fish: ${FISH.command}`,
+    `powershell: ${POWERSHELL.command}`,
   ],
   notes:
     'Each line installs completion for one shell. Start a new shell to use it. In the Terminal of macOS, bash reads ~/.bash_profile instead. The line does nothing after promptrun has been removed, and promptrun uninstall removes it. Completion offers prompts by slug, and their inputs.',

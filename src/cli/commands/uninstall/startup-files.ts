@@ -15,7 +15,7 @@ export interface StartupFile {
 }
 
 const OWN_LINES: ReadonlySet<string> = new Set(
-  COMPLETION_LINES.flatMap(({ line, earlierLines }) => [line, ...earlierLines]),
+  COMPLETION_LINES.flatMap(({ line, oldLines }) => [line, ...oldLines]),
 );
 
 /** The byte order mark as a character, and that of UTF-8 read as Latin-1. */

@@ -132,7 +132,7 @@ export class ResourceCache {
    *
    * @param timeLeftMs ends the request earlier; default unlimited
    */
-  async refreshIfRequested(
+  async refreshIfAsked(
     signal?: AbortSignal,
     timeLeftMs = Number.POSITIVE_INFINITY,
   ): Promise<void> {

@@ -154,8 +154,8 @@ describe('a refresh that the service asks for', () => {
 
     expect(asked).toHaveLength(1);
 
-    await cache.refreshIfRequested();
-    await cache.refreshIfRequested();
+    await cache.refreshIfAsked();
+    await cache.refreshIfAsked();
 
     expect(asked.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
@@ -165,7 +165,7 @@ describe('a refresh that the service asks for', () => {
 
   it('does not happen if nothing asked for it', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), []);
-    await cache.refreshIfRequested();
+    await cache.refreshIfAsked();
     expect(asked).toEqual([]);
   });
 
@@ -173,7 +173,7 @@ describe('a refresh that the service asks for', () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
     cache.recordActionRequired();
     await cache.refresh();
-    await cache.refreshIfRequested();
+    await cache.refreshIfAsked();
     expect(asked).toHaveLength(1);
   });
 
@@ -185,7 +185,7 @@ describe('a refresh that the service asks for', () => {
       const { cache, asked } = cacheIn(directory, script, 'key', clock);
       const sent = cache.getCliAgent();
       cache.recordActionRequired();
-      await cache.refreshIfRequested();
+      await cache.refreshIfAsked();
       expect(asked).toHaveLength(fetches);
       return sent;
     };
@@ -204,7 +204,7 @@ describe('a refresh that the service asks for', () => {
   it('fails without a fault', async () => {
     const { cache, problems } = cacheIn(temporaryDirectory(), [new Error('no network')]);
     cache.recordActionRequired();
-    await expect(cache.refreshIfRequested()).resolves.toBeUndefined();
+    await expect(cache.refreshIfAsked()).resolves.toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('no network')]);
     expect(cache.getCliAgent()).toBeUndefined();
   });
