@@ -1,8 +1,10 @@
 import { usageError } from './errors.ts';
 
+/** Matches an age such as `90s` or `4w`. */
 const AGE = /^(\d+)(s|m|h|d|w)$/u;
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 
+/** Matches `2026-05-01`, and with a time as in `2026-05-01T12:00Z` or `2026-05-01 12:00:00,5`. */
 const ISO_8601 =
   /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
 

@@ -39,10 +39,10 @@ function matchesPattern(name: string, pattern: string): boolean {
   if (!name.startsWith(prefix)) return false;
 
   let position = prefix.length;
-  for (const part of innerParts) {
-    const partStart = name.indexOf(part, position);
+  for (const innerPart of innerParts) {
+    const partStart = name.indexOf(innerPart, position);
     if (partStart < 0) return false;
-    position = partStart + part.length;
+    position = partStart + innerPart.length;
   }
 
   return name.length - position >= suffix.length && name.endsWith(suffix);

@@ -126,7 +126,7 @@ async function waitForEnd(
 interface WaitProgress {
   readonly status: string;
   /** The number of polls answered so far. */
-  readonly polls: number;
+  readonly pollCount: number;
   /**
    * The fault that keeps the service from answering, and its start in milliseconds since the Unix
    * epoch; undefined if it answers.
@@ -170,7 +170,7 @@ export async function waitForKnownRun(
       reportUnknownStatus(ctx, runId, status);
     }
     const silence = error && { reason: error.message, since: client.now() - failingMs };
-    onProgress?.({ status, polls: connection.embedded ? 0 : polls, silence });
+    onProgress?.({ status, pollCount: connection.embedded ? 0 : polls, silence });
   };
 
   try {

@@ -5,11 +5,14 @@ import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { withLocalStore } from '../targets/embedded-store.ts';
 
+/** The value of a flag such as `--input key=value`. */
+export interface KeyValue {
+  readonly key: string;
+  readonly value: string;
+}
+
 /** Splits at the first `=`; everything after it is the value. */
-export function parseKeyValue(
-  text: string,
-  flag: string,
-): { readonly key: string; readonly value: string } {
+export function parseKeyValue(text: string, flag: string): KeyValue {
   const separatorIndex = text.indexOf('=');
   if (separatorIndex < 1) {
     const isFile = flag === '--input' && text.startsWith('@');

@@ -13,11 +13,11 @@ export async function computeDifferences(
   ctx: Pick<Context, 'checks'>,
   oldText: string,
   newText: string,
-  by: 'words' | 'lines',
+  unit: 'words' | 'lines',
 ): Promise<DiffPart[]> {
   const checks = await ctx.checks();
   const parts = await checks
-    .perform('differences', oldText, newText, by)
+    .perform('differences', oldText, newText, unit)
     .catch((error: unknown) => {
       if (error instanceof LimitExceeded) return undefined;
       throw error;
@@ -27,23 +27,25 @@ export async function computeDifferences(
 
 /** Compares line by line, between the common beginning and the common end of the texts. */
 function summariseDifferences(oldText: string, newText: string): DiffPart[] {
-  const removed = oldText.split('\n');
-  const added = newText.split('\n');
-  while (removed.length > 0 && added.length > 0 && removed.at(-1) === added.at(-1)) {
-    removed.pop();
-    added.pop();
+  const oldLines = oldText.split('\n');
+  const newLines = newText.split('\n');
+  while (oldLines.length > 0 && newLines.length > 0 && oldLines.at(-1) === newLines.at(-1)) {
+    oldLines.pop();
+    newLines.pop();
   }
 
   const differingLines = Array.from(
-    { length: Math.max(removed.length, added.length) },
+    { length: Math.max(oldLines.length, newLines.length) },
     (_, index) => index,
-  ).filter(line => removed[line] !== added[line]);
-  const note = `${formatNumber(differingLines.length)} lines differ; the first ${FIRST_LINES}:\n`;
+  ).filter(line => oldLines[line] !== newLines[line]);
+  const summary = `${formatNumber(differingLines.length)} lines differ; the first ${FIRST_LINES}:\n`;
   const shownParts = differingLines
     .slice(0, FIRST_LINES)
     .flatMap((line): DiffPart[] => [
-      ...(line < removed.length ? [{ kind: 'removed', text: `${removed[line]}\n` } as const] : []),
-      ...(line < added.length ? [{ kind: 'added', text: `${added[line]}\n` } as const] : []),
+      ...(line < oldLines.length
+        ? [{ kind: 'removed', text: `${oldLines[line]}\n` } as const]
+        : []),
+      ...(line < newLines.length ? [{ kind: 'added', text: `${newLines[line]}\n` } as const] : []),
     ]);
-  return [{ kind: 'note', text: note }, ...shownParts];
+  return [{ kind: 'note', text: summary }, ...shownParts];
 }

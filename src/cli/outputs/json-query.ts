@@ -7,6 +7,8 @@ import { toOneLine } from '../terminal/sanitise.ts';
 
 const MAX_EXPRESSION_BYTES = 16 * 1024;
 
+const REFERENCE_HINT = 'JMESPath is described at https://jmespath.site';
+
 /**
  * Returns the fault of a JMESPath expression and its place; undefined if it can be evaluated.
  *
@@ -48,8 +50,6 @@ export async function applyQuery(
     throw queryError(error);
   });
 }
-
-const REFERENCE_HINT = 'JMESPath is described at https://jmespath.site';
 
 function queryError(error: unknown): Error {
   // The command has already failed with a clearer error.

@@ -11,17 +11,17 @@ export interface PaidRun {
 
 /** Returns the error for results that were not printed; undefined if no run was made. */
 export function notPrintedError(runs: readonly PaidRun[], reason: string): CliError | undefined {
-  const [first, ...others] = runs;
+  const [first, ...otherRuns] = runs;
   if (first === undefined) return undefined;
 
   const { runId, connection } = first;
   const getCommand =
     connection?.formatCommand('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
-  const isOne = others.length === 0;
+  const isOne = otherRuns.length === 0;
   const subject = isOne
     ? `the result of run ${runId} was`
     : `the results of ${runs.length} runs were`;
-  const otherRunsNote = `The other runs: ${others.map(run => run.runId).join(' ')}`;
+  const otherRunsNote = `The other runs: ${otherRuns.map(run => run.runId).join(' ')}`;
 
   return new CliError(`${subject} not printed: ${reason}`, {
     status: 'FILE_ERROR',

@@ -81,7 +81,7 @@ async function presentWholeList<T, R>(
   pages: Pages<T, R>,
   form: PagesForm<T>,
 ): Promise<R> {
-  const { columns, noun, nothing } = form;
+  const { columns, noun, emptyText } = form;
   const status = `asking for the ${noun}`;
   if (ctx.globals.json) {
     const buffer = createRowBuffer<T>(noun, '--query');
@@ -103,7 +103,7 @@ async function presentWholeList<T, R>(
   }));
   await presentList(ctx, buffer.rows, {
     columns: cellColumns,
-    ...(nothing !== undefined && { nothing }),
+    ...(emptyText !== undefined && { emptyText }),
   });
   return value;
 }

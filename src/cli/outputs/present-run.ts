@@ -19,7 +19,7 @@ export interface PresentOptions {
   /** Options for saving the outputs to files; undefined saves none. */
   readonly save?: SaveOptions;
   /** True to write only the bytes of the single output. */
-  readonly bytes?: boolean;
+  readonly bytesOnly?: boolean;
   /** True to open the outputs with the system's viewer. */
   readonly open?: boolean;
   /** True if pictures may be shown on a capable terminal. */
@@ -42,7 +42,7 @@ export async function presentRun(
   run: Run,
   options: PresentOptions,
 ): Promise<ExitCode> {
-  if (options.bytes === true) return presentBytes(ctx, connection, run, options);
+  if (options.bytesOnly === true) return presentBytes(ctx, connection, run, options);
 
   const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
   if (ctx.globals.json) {
@@ -165,11 +165,11 @@ export async function createOutputPlan(
   flags: OutputFlags,
   flag: '--save' | '--to' = '--save',
 ): Promise<(facts: RunFacts) => PresentOptions> {
-  const bytes = flags.save === '-';
-  if (bytes) checkBytesWanted(ctx, flag);
+  const bytesOnly = flags.save === '-';
+  if (bytesOnly) checkBytesWanted(ctx, flag);
 
   const directoryName = flags.save === true ? await getDefaultDirectory(ctx) : flags.save;
-  const directory = bytes ? undefined : directoryName;
+  const directory = bytesOnly ? undefined : directoryName;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./saving/check-writable.ts');
     checkDirectory(ctx.cwd, directory, flag);
@@ -182,7 +182,7 @@ export async function createOutputPlan(
 
   return facts => ({
     preview,
-    bytes,
+    bytesOnly,
     open: flags.open === true,
     ...(directory !== undefined && { save: { directory, force, facts } }),
     ...(schema !== undefined && { schema }),

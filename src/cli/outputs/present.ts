@@ -55,7 +55,7 @@ export interface ListForm<T> {
   /** Returns the cells of an item for programs; default: those of the columns. */
   readonly cells?: (item: T) => readonly Cell[];
   /** The text on a terminal for an empty list; default: the header alone. */
-  readonly nothing?: string;
+  readonly emptyText?: string;
 }
 
 /**
@@ -66,14 +66,14 @@ export interface ListForm<T> {
 export function presentList<T>(
   ctx: Context,
   items: readonly T[],
-  { columns, cells = createCellFormatter(columns), nothing }: ListForm<T>,
+  { columns, cells = createCellFormatter(columns), emptyText }: ListForm<T>,
   value: unknown = items,
 ): Promise<void> {
   const toCells = (item: T): Cell[] => columns.map(({ cell }) => cell(item));
   return present(ctx, value, {
     terminal: () =>
-      items.length === 0 && nothing !== undefined
-        ? nothing
+      items.length === 0 && emptyText !== undefined
+        ? emptyText
         : renderTerminalTable(ctx.io, columns, items.map(toCells)),
     plain: () => formatPlainRows(items.map(cells)),
     paged: true,

@@ -36,12 +36,12 @@ export async function toJson(
 
   // Only `parseKeepingNumbers` adds symbols. They keep the source text of numbers that JavaScript
   // can't hold.
-  function noteNumbers(this: object, _: string, part: unknown): unknown {
-    if (typeof part === 'number' && Object.getOwnPropertySymbols(this).length > 0) isExact = false;
-    return part;
+  function detectInexactNumbers(this: object, _: string, value: unknown): unknown {
+    if (typeof value === 'number' && Object.getOwnPropertySymbols(this).length > 0) isExact = false;
+    return value;
   }
 
-  let text = JSON.stringify(value ?? null, noteNumbers, indent);
+  let text = JSON.stringify(value ?? null, detectInexactNumbers, indent);
   if (!isExact) {
     const { stringifyAsWritten } = await import('../../utils/written-numbers.ts');
     text = stringifyAsWritten(value, indent);

@@ -60,14 +60,14 @@ function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void
  * Prints how a run with errors ended, with the id of a failed run, so that it can be shown later.
  */
 function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void {
-  const errors = outputs.filter(item => item.type === 'error').length;
-  if (runStatus === 'succeeded' && errors > 0 && io.stderr.isTerminal) {
-    io.note(`note: the run succeeded, but ${pluralize(errors, 'part')} of it failed`);
+  const errorCount = outputs.filter(item => item.type === 'error').length;
+  if (runStatus === 'succeeded' && errorCount > 0 && io.stderr.isTerminal) {
+    io.note(`note: the run succeeded, but ${pluralize(errorCount, 'part')} of it failed`);
   }
 
   if (runStatus !== 'failed') return;
 
-  if (errors > 0) {
+  if (errorCount > 0) {
     io.note(`note: run ${toOneLine(runId)} failed`);
   } else {
     io.error(`${io.paintErr.red('error:')} run ${toOneLine(runId)} failed`);

@@ -19,7 +19,7 @@ export interface ParsedCommand {
 }
 
 /** The commands that work without a home directory, because they keep nothing there. */
-const NEEDS_NO_HOME = /^(?:completion|__complete|uninstall)$/u;
+const COMMANDS_WITHOUT_HOME = ['completion', '__complete', 'uninstall'];
 
 /**
  * Runs a command in its own context. Prints the result or the error before deferred work begins.
@@ -32,7 +32,7 @@ export async function runAction({
   reportError,
 }: ParsedCommand): Promise<ExitCode> {
   const globals = readGlobalOptions(command);
-  const needsHome = !NEEDS_NO_HOME.test(command.name());
+  const needsHome = !COMMANDS_WITHOUT_HOME.includes(command.name());
   const { ctx, close } = await createContext(host, globals, io, { needsHome });
 
   const code = await runForExitCode(ctx, run, reportError);

@@ -205,7 +205,7 @@ async function askUntilLeft<T>(
 
   const listeners = [
     ['keypress', leaveOnKey],
-    ['keypress', typedAhead.take],
+    ['keypress', typedAhead.record],
     ['end', leave],
     ['close', leave],
   ] as const;

@@ -17,14 +17,17 @@ const STANDARD_INPUT = 0;
 /** The editor draws on standard error, because standard output is for results. */
 const STANDARD_ERROR = 2;
 
+interface EditorOptions {
+  readonly env: Env;
+  /** Ends the editor. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Lets the user edit a text in $VISUAL, $EDITOR or the platform's editor; returns it without the
  * last newline.
  */
-export async function editText(
-  text: string,
-  options: { env: Env; signal: AbortSignal },
-): Promise<string> {
+export async function editText(text: string, options: EditorOptions): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'text.txt');
   try {
@@ -44,10 +47,7 @@ function chooseEditor(env: Env): string {
   );
 }
 
-async function runEditor(
-  file: string,
-  { env, signal }: { env: Env; signal: AbortSignal },
-): Promise<void> {
+async function runEditor(file: string, { env, signal }: EditorOptions): Promise<void> {
   const editor = chooseEditor(env);
   const [command, ...words] = buildEditorCommand(editor, file, env);
   const child = spawn(command, words, {

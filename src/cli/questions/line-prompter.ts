@@ -26,6 +26,13 @@ import type {
 /** Maximum length of a description, in columns. */
 const MAX_DESCRIPTION_WIDTH = 400;
 
+interface LineQuestion extends Question {
+  /** A text between the question and its colon. */
+  readonly hint?: string;
+  /** True if the terminal must not show the answer; default false. */
+  readonly isHidden?: boolean;
+}
+
 /** Asks with plain lines and numbered lists, for screen readers and dumb terminals. */
 export class LinePrompter implements Omit<Prompter, 'list'> {
   readonly #io: Io;
@@ -41,7 +48,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     signal: AbortSignal,
   ): Promise<string> {
     return this.#ask({ ...question, hint: formatDefaultHint(defaultText) }, signal, line =>
-      validateAnswer(line || defaultText, required, check),
+      validateAnswer(line || defaultText, { required, check }),
     );
   }
 
@@ -68,7 +75,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
   }
 
   secret(question: Question, signal: AbortSignal): Promise<string> {
-    return this.#ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => ({
+    return this.#ask({ ...question, hint: ' (not shown)', isHidden: true }, signal, line => ({
       answer: line,
     }));
   }
@@ -110,7 +117,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
 
   path({ check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
     return this.#ask(question, signal, line =>
-      validateAnswer(line && resolveTypedPath(line, this.#pathContext), true, check),
+      validateAnswer(line && resolveTypedPath(line, this.#pathContext), { required: true, check }),
     );
   }
 
@@ -120,19 +127,14 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
 
   /** Asks until the answer is valid. */
   async #ask<T>(
-    {
-      message,
-      description,
-      hint = '',
-      hidden = false,
-    }: Question & { hint?: string; hidden?: boolean },
+    { message, description, hint = '', isHidden = false }: LineQuestion,
     signal: AbortSignal,
     validate: (line: string) => ValidatedAnswer<T> | Promise<ValidatedAnswer<T>>,
   ): Promise<T> {
-    const about = description ? `. ${fitOnLine(description, MAX_DESCRIPTION_WIDTH)}` : '';
-    const prompt = `${toOneLine(message)}${about}${hint}: `;
+    const explanation = description ? `. ${fitOnLine(description, MAX_DESCRIPTION_WIDTH)}` : '';
+    const prompt = `${toOneLine(message)}${explanation}${hint}: `;
     for (;;) {
-      const typedLine = await readLine(prompt, { io: this.#io, signal, hidden });
+      const typedLine = await readLine(prompt, { io: this.#io, signal, isHidden });
       const result = await validate(typedLine);
       if ('answer' in result) return result.answer;
       this.#io.err(`${toOneLine(result.problem)}\n`);
@@ -146,8 +148,7 @@ function formatDefaultHint(defaultText: string): string {
 
 async function validateAnswer(
   answer: string,
-  required: boolean,
-  check: AnswerCheck | undefined,
+  { required, check }: { readonly required: boolean; readonly check: AnswerCheck | undefined },
 ): Promise<ValidatedAnswer<string>> {
   const problem = required && answer === '' ? 'Enter an answer.' : await check?.(answer);
   return problem === undefined ? { answer } : { problem };
@@ -184,15 +185,22 @@ export function findChoices<T>(
   question: SeveralQuestion<T>,
   typed: string,
 ): ValidatedAnswer<readonly T[]> {
-  const parts =
-    typed === '' ? [] : typed.split(',').map(part => findChoice(question.choices, part.trim()));
-  const invalidPart = parts.find(part => 'problem' in part);
-  if (invalidPart !== undefined) return invalidPart;
+  const results =
+    typed === '' ? [] : typed.split(',').map(name => findChoice(question.choices, name.trim()));
+  const invalidResult = results.find(result => 'problem' in result);
+  if (invalidResult !== undefined) return invalidResult;
 
-  const chosenAnswers = parts.flatMap(part => ('answer' in part ? [part.answer] : []));
+  const chosenAnswers = results.flatMap(result => ('answer' in result ? [result.answer] : []));
   const answers = new Set(typed === '' ? question.defaults : chosenAnswers);
   const problem = explainChoiceCount(answers.size, question);
   return problem === undefined ? { answer: [...answers] } : { problem };
+}
+
+interface ReadLineOptions {
+  readonly io: Io;
+  readonly signal: AbortSignal;
+  /** True if the terminal must not show what is typed. */
+  readonly isHidden: boolean;
 }
 
 /**
@@ -202,11 +210,7 @@ export function findChoices<T>(
  */
 async function readLine(
   question: string,
-  {
-    io,
-    signal,
-    hidden,
-  }: { readonly io: Io; readonly signal: AbortSignal; readonly hidden: boolean },
+  { io, signal, isHidden }: ReadLineOptions,
 ): Promise<string> {
   signal.throwIfAborted();
   io.err(question);
@@ -215,10 +219,11 @@ async function readLine(
   const lines = createInterface({
     input: io.stdin.stream,
     signal,
-    ...(hidden && { output: discardingOutput, terminal: true }),
+    ...(isHidden && { output: discardingOutput, terminal: true }),
   });
+  // Only the first line is read.
   for await (const line of lines) {
-    io.err(hidden ? '\n' : '');
+    io.err(isHidden ? '\n' : '');
     return line;
   }
 

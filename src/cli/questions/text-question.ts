@@ -44,9 +44,9 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const theme = makeTheme<TextTheme>(config.theme);
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
   const typed = useTypedLines(config.default);
-  const { above, value, defaultText } = typed;
-  const typedText = above + value;
-  const [beneath, setBeneath] = useState('');
+  const { earlierText, typedLine, defaultText } = typed;
+  const typedText = earlierText + typedLine;
+  const [feedback, setFeedback] = useState('');
   const prefix = usePrefix({ status, theme });
 
   /** Ends with the answer, or returns to the question with the typed text and its fault. */
@@ -56,12 +56,12 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 
     const problem = isMissing ? 'Enter an answer.' : await config.validate(answer);
     if (problem === true) {
-      typed.setValue(answer);
+      typed.setTypedLine(answer);
       setStatus('done');
       done(answer);
     } else {
       typed.replace(rejectedText, line);
-      setBeneath(theme.style.error(problem));
+      setFeedback(theme.style.error(problem));
       setStatus('idle');
     }
   };
@@ -71,7 +71,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     line.pause();
     const draft = typedText === '' ? defaultText : typedText;
     const text = await editor(draft, config.signal).catch((fault: unknown) => {
-      setBeneath(theme.style.error(getErrorMessage(fault)));
+      setFeedback(theme.style.error(getErrorMessage(fault)));
       return '';
     });
     if (config.signal.aborted) return;
@@ -86,12 +86,12 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   };
 
   const complete = (line: LineEditor): void => {
-    const { text, candidates } = config.complete?.(value) ?? {
-      text: value || defaultText,
+    const { text, candidates } = config.complete?.(typedLine) ?? {
+      text: typedLine || defaultText,
       candidates: [],
     };
-    typed.replace(above + text, line);
-    setBeneath(theme.style.candidates(candidates));
+    typed.replace(earlierText + text, line);
+    setFeedback(theme.style.candidates(candidates));
   };
 
   const takePaste = usePaste(typed.paste);
@@ -99,55 +99,55 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   useKeypress(async (key, line) => {
     if (status !== 'idle' || takePaste(key, line)) return;
 
-    setBeneath('');
+    setFeedback('');
     if (isEnterKey(key)) {
       await submit(typedText.replace(/\n$/u, '') || defaultText, typedText, line);
     } else if (key.ctrl && key.name === 'o' && config.edit !== undefined) {
       await edit(config.edit, line);
     } else if (isTabKey(key)) {
       complete(line);
-    } else if (isBackspaceKey(key) && value === '' && above !== '') {
-      typed.replace(above.slice(0, -1), line);
-    } else if (isBackspaceKey(key) && value === '') {
+    } else if (isBackspaceKey(key) && typedLine === '' && earlierText !== '') {
+      typed.replace(earlierText.slice(0, -1), line);
+    } else if (isBackspaceKey(key) && typedLine === '') {
       typed.dropDefault();
     } else {
-      typed.setValue(line.line);
+      typed.setTypedLine(line.line);
     }
   });
 
   if (status === 'done') {
-    return `${prefix} ${theme.style.message(config.message, 'done')} ${theme.style.answer(value)}`;
+    return `${prefix} ${theme.style.message(config.message, 'done')} ${theme.style.answer(typedLine)}`;
   }
 
-  const lines = { above, value, defaultText, beneath };
+  const lines = { earlierText, typedLine, defaultText, feedback };
   const question = `${prefix} ${theme.style.message(config.message, 'idle')}`;
   return [`${question} ${formatTyped(lines, theme)}`, formatTextBelow(lines, config, theme)];
 });
 
 /** Keeps the lines that are typed, and changes them together with the line of the terminal. */
 function useTypedLines(initialDefault = '') {
-  const [above, setAbove] = useState(''); // lines before the one that is typed, each with its line break
-  const [value, setValue] = useState('');
+  const [earlierText, setEarlierText] = useState(''); // lines before the one that is typed, each with its line break
+  const [typedLine, setTypedLine] = useState('');
   const [defaultText, setDefaultText] = useState(initialDefault);
 
   return {
-    above,
-    value,
+    earlierText,
+    typedLine,
     defaultText,
-    setValue,
+    setTypedLine,
     dropDefault: () => setDefaultText(''),
     /** Makes a text editable: its last line becomes the typed line. */
     replace: (text: string, line: LineEditor): void => {
       const lineStart = text.lastIndexOf('\n') + 1;
       line.clearLine(0);
       line.write(text.slice(lineStart));
-      setAbove(text.slice(0, lineStart));
-      setValue(text.slice(lineStart));
+      setEarlierText(text.slice(0, lineStart));
+      setTypedLine(text.slice(lineStart));
     },
     /** Adds pasted lines above the typed one. */
     paste: (lines: readonly string[], line: LineEditor): void => {
-      setAbove(above + lines.map(text => `${text}\n`).join(''));
-      setValue(line.line);
+      setEarlierText(earlierText + lines.map(text => `${text}\n`).join(''));
+      setTypedLine(line.line);
     },
   };
 }
@@ -155,12 +155,12 @@ function useTypedLines(initialDefault = '') {
 /** The texts of an open question. */
 interface QuestionLines {
   /** The lines before the one that is typed, each with its line break. */
-  readonly above: string;
+  readonly earlierText: string;
   /** The line that is typed. */
-  readonly value: string;
+  readonly typedLine: string;
   readonly defaultText: string;
   /** A fault or candidates, shown below the line. */
-  readonly beneath: string;
+  readonly feedback: string;
 }
 
 type TextTheme = Pick<QuestionTheme, 'style'>;
@@ -169,27 +169,32 @@ type TextTheme = Pick<QuestionTheme, 'style'>;
  * Returns the typed line, or the default while it is empty; earlier lines only as their text and
  * number.
  */
-function formatTyped({ above, value, defaultText }: QuestionLines, { style }: TextTheme): string {
-  const count = above.split('\n').length - 1;
+function formatTyped(
+  { earlierText, typedLine, defaultText }: QuestionLines,
+  { style }: TextTheme,
+): string {
+  const count = earlierText.split('\n').length - 1;
   if (count > 0) {
-    return `${style.answer(above.trimEnd())} ${style.help(pluralize(count, 'line'))}\n› ${value}`;
+    return `${style.answer(earlierText.trimEnd())} ${style.help(pluralize(count, 'line'))}\n› ${typedLine}`;
   }
-  return value === '' && defaultText !== '' ? `${style.defaultAnswer(defaultText)} ` : value;
+  return typedLine === '' && defaultText !== ''
+    ? `${style.defaultAnswer(defaultText)} `
+    : typedLine;
 }
 
 /** Returns the text below the line: a fault or candidates, and the keys that do something. */
 function formatTextBelow(
-  { above, beneath }: QuestionLines,
+  { earlierText, feedback }: QuestionLines,
   { complete, edit }: TextConfig,
   { style }: TextTheme,
 ): string {
   const keys: [key: string, action: string][] = [];
-  if (above !== '') keys.push(['enter', 'sends all lines'], ['backspace', 'goes back up']);
+  if (earlierText !== '') keys.push(['enter', 'sends all lines'], ['backspace', 'goes back up']);
   if (complete) keys.push(['tab', 'completes']);
-  if (edit) keys.push(['ctrl+o', above === '' ? 'editor, for several lines' : 'editor']);
+  if (edit) keys.push(['ctrl+o', earlierText === '' ? 'editor, for several lines' : 'editor']);
 
   const tip = keys.length === 0 ? '' : style.keysHelpTip(keys);
-  return [beneath, tip].filter(Boolean).join('\n');
+  return [feedback, tip].filter(Boolean).join('\n');
 }
 
 /**

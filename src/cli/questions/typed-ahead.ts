@@ -9,16 +9,16 @@ interface Keypress {
  * question.
  */
 export class TypedAhead {
-  #keys: string[] = [];
+  #recordedKeys: string[] = [];
   #isAfterEnter = false;
   #isPasting = false;
 
-  readonly take = (_text: unknown, { name, sequence = '' }: Keypress = {}): void => {
+  readonly record = (_text: unknown, { name, sequence = '' }: Keypress = {}): void => {
     if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
 
     const isEnter = name === 'return' || name === 'enter';
     if (this.#isAfterEnter) {
-      this.#keys.push(sequence);
+      this.#recordedKeys.push(sequence);
     } else if (isEnter && !this.#isPasting) {
       this.#start(sequence);
     }
@@ -28,15 +28,15 @@ export class TypedAhead {
    * Returns the keys to the input once the next question listens, because it drops earlier input.
    */
   giveBack(input: NodeJS.ReadStream): void {
-    const [enter, ...keys] = this.#keys;
-    this.#keys = [];
+    const [enter, ...keys] = this.#recordedKeys;
+    this.#recordedKeys = [];
     // A carriage return and a line feed are one Enter.
     if (enter === '\r' && keys[0] === '\n') keys.shift();
     if (keys.length > 0) setImmediate(() => input.unshift(Buffer.from(keys.join(''))));
   }
 
   #start(enter: string): void {
-    this.#keys = [enter];
+    this.#recordedKeys = [enter];
     this.#isAfterEnter = true;
     // The keys of one read are reported in one go.
     setImmediate(() => (this.#isAfterEnter = false));

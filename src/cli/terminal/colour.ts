@@ -2,6 +2,9 @@ import type { ChalkInstance, ColorSupportLevel } from 'chalk';
 import type { Env } from '../../utils/env.ts';
 import type { Sink } from './io.ts';
 
+/** Matches values of TERM such as `xterm-256color` and `xterm-kitty`. */
+const TERMS_WITH_256_COLOURS = /256|kitty|ghostty|wezterm|alacritty|direct/i;
+
 /** Returns the colour support of a stream: 0 none, 1 basic, 2 256 colours, 3 millions. */
 export function detectColourLevel(
   stream: Sink,
@@ -9,8 +12,8 @@ export function detectColourLevel(
   { isAllowed }: { readonly isAllowed: boolean },
 ): ColorSupportLevel {
   if (!isAllowed) return 0;
-  const forced = parseForcedLevel(env['FORCE_COLOR']);
-  if (forced !== undefined) return forced;
+  const forcedLevel = parseForcedLevel(env['FORCE_COLOR']);
+  if (forcedLevel !== undefined) return forcedLevel;
   if (stream.isTTY !== true || env['NO_COLOR'] || env['TERM'] === 'dumb') return 0;
   return detectTerminalLevel(env);
 }
@@ -31,7 +34,7 @@ function parseForcedLevel(value: string | undefined): ColorSupportLevel | undefi
 
 function detectTerminalLevel(env: Env): ColorSupportLevel {
   if (env['COLORTERM'] === 'truecolor' || env['COLORTERM'] === '24bit') return 3;
-  return /256|kitty|ghostty|wezterm|alacritty|direct/i.test(env['TERM'] ?? '') ? 2 : 1;
+  return TERMS_WITH_256_COLOURS.test(env['TERM'] ?? '') ? 2 : 1;
 }
 
 const COLOUR_FUNCTIONS = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAnsi256']);

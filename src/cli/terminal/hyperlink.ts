@@ -34,7 +34,8 @@ function formatHyperlink(ctx: TerminalContext, text: string, href?: string): str
     : `\u001B]8;;${href}\u0007${shownText}\u001B]8;;\u0007`;
 }
 
-const TERMINALS = new Set([
+/** The values of TERM_PROGRAM of terminals with hyperlinks. */
+const PROGRAMS_WITH_HYPERLINKS = new Set([
   'iTerm.app',
   'WezTerm',
   'vscode',
@@ -45,17 +46,17 @@ const TERMINALS = new Set([
   'Tabby',
 ]);
 
+/** Matches values of TERM such as `xterm-kitty`. */
+const TERMS_WITH_HYPERLINKS = /kitty|alacritty|ghostty|foot|wezterm/u;
+
 /**
  * Returns true if the terminal is known to support hyperlinks; `FORCE_HYPERLINK`, if set, decides.
  */
 function hasHyperlinks(env: Env): boolean {
   if (env.FORCE_HYPERLINK !== undefined) return env.FORCE_HYPERLINK !== '0';
   if (env.CI !== undefined || env.TERM === 'dumb' || env.ACCESSIBLE !== undefined) return false;
-  if (env.TERM_PROGRAM !== undefined && TERMINALS.has(env.TERM_PROGRAM)) return true;
+  if (env.TERM_PROGRAM !== undefined && PROGRAMS_WITH_HYPERLINKS.has(env.TERM_PROGRAM)) return true;
   if (Number(env.VTE_VERSION ?? 0) >= 5000 || env.WT_SESSION !== undefined) return true;
 
-  return (
-    env.KITTY_WINDOW_ID !== undefined ||
-    /kitty|alacritty|ghostty|foot|wezterm/u.test(env.TERM ?? '')
-  );
+  return env.KITTY_WINDOW_ID !== undefined || TERMS_WITH_HYPERLINKS.test(env.TERM ?? '');
 }

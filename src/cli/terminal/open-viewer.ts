@@ -107,14 +107,14 @@ function startViewer(
       child.unref();
       resolve(undefined);
     }, VIEWER_TIMEOUT_MS);
-    const end = (fault: string | undefined): void => {
+    const finish = (fault: string | undefined): void => {
       clearTimeout(timer);
       resolve(fault);
     };
 
-    child.once('error', error => end(error.message));
+    child.once('error', error => finish(error.message));
     child.once('exit', code =>
-      end(code === 0 || code === null ? undefined : `${program} ended with ${code}`),
+      finish(code === 0 || code === null ? undefined : `${program} ended with ${code}`),
     );
   });
 }

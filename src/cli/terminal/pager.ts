@@ -17,14 +17,14 @@ const NOT_RUNNABLE = [126, 127];
 /**
  * Shows a text, through the pager if it is longer than the screen and paging is on.
  *
- * @param preferred the setting `pager`; it wins over `$PAGER`
+ * @param configuredPager the setting `pager`; it wins over `$PAGER`
  */
 export async function showInPager(
   ctx: PagerContext,
   text: string,
-  preferred: string | undefined,
+  configuredPager: string | undefined,
 ): Promise<void> {
-  const pager = findPager(ctx, text, preferred);
+  const pager = findPager(ctx, text, configuredPager);
   if (pager === undefined || !(await runPager(ctx, pager, text))) await ctx.io.out(text);
 }
 
@@ -35,10 +35,10 @@ export async function showInPager(
 function findPager(
   ctx: PagerContext,
   text: string,
-  preferred: string | undefined,
+  configuredPager: string | undefined,
 ): string | undefined {
   if (!ctx.globals.pager || !ctx.io.stdout.isTerminal) return undefined;
-  const pager = (preferred ?? ctx.env.PAGER ?? 'less').trim();
+  const pager = (configuredPager ?? ctx.env.PAGER ?? 'less').trim();
   if (pager === '' || pager === 'cat' || countLineBreaks(text) < ctx.io.stdout.rows) {
     return undefined;
   }
@@ -70,7 +70,7 @@ async function runPager(ctx: PagerContext, pager: string, text: string): Promise
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { LESS: 'FRX', LV: '-c', ...ctx.env, ...NO_CURRENT_DIRECTORY },
   });
-  const giveBack = ctx.onInterrupt(signal => {
+  const stopListening = ctx.onInterrupt(signal => {
     if (signal === 'SIGTERM') child.kill();
   });
   try {
@@ -81,6 +81,6 @@ async function runPager(ctx: PagerContext, pager: string, text: string): Promise
       child.stdin.end(text);
     });
   } finally {
-    giveBack();
+    stopListening();
   }
 }

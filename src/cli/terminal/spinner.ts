@@ -6,7 +6,7 @@ import { type TerminalContext, wantsPlainLines } from './terminal-context.ts';
 export interface ProgressState {
   readonly status: string;
   /** The number of answered polls so far. */
-  readonly polls: number;
+  readonly pollCount: number;
   /** The reason that the service does not answer; undefined while it does. */
   readonly silence?: SpinnerSilence | undefined;
 }
@@ -38,9 +38,11 @@ const SILENT_PROGRESS: Progress = { update: () => {}, stop: () => {} };
  * Shows a spinner on a terminal, or a line per change with `--no-spinner` or `ACCESSIBLE`; off a
  * terminal nothing.
  */
-export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
+export function startProgress(ctx: TerminalContext, firstState: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT_PROGRESS;
-  return canAnimate(ctx) ? startSpinnerProgress(ctx, first) : startLineProgress(ctx, first);
+  return canAnimate(ctx)
+    ? startSpinnerProgress(ctx, firstState)
+    : startLineProgress(ctx, firstState);
 }
 
 /**
@@ -57,7 +59,7 @@ export async function withSpinner<T>(
   const startedAt = ctx.clock.now();
   const statusText = typeof status === 'string' ? () => status : status;
   const formatCurrentState = (): string =>
-    formatProgressState({ status: statusText(), polls: 0 }, startedAt, ctx.clock.now());
+    formatProgressState({ status: statusText(), pollCount: 0 }, startedAt, ctx.clock.now());
 
   const stop = startSpinner(ctx, formatCurrentState, REQUEST_SHOWN_AFTER_MS);
   try {
@@ -80,9 +82,9 @@ function startLineProgress(ctx: TerminalContext, firstState: ProgressState): Pro
   return { update, stop: () => {} };
 }
 
-function startSpinnerProgress(ctx: TerminalContext, first: ProgressState): Progress {
+function startSpinnerProgress(ctx: TerminalContext, firstState: ProgressState): Progress {
   const startedAt = ctx.clock.now();
-  let state = first;
+  let state = firstState;
   const stop = startSpinner(
     ctx,
     () => formatProgressState(state, startedAt, ctx.clock.now()),
@@ -130,12 +132,12 @@ export function startSpinner(
   const redrawTimer = setInterval(() => {
     if (spinner !== undefined) spinner.text = formatText();
   }, REDRAW_EVERY_MS);
-  const release = ctx.io.beforeWrite(() => spinner?.clear());
+  const stopClearing = ctx.io.beforeWrite(() => spinner?.clear());
 
   return () => {
     spinnerStopped.abort();
     clearInterval(redrawTimer);
-    release();
+    stopClearing();
     spinner?.stop();
   };
 }
@@ -143,9 +145,9 @@ export function startSpinner(
 const POLL_COUNTS = ['', 'once', 'twice'];
 
 export function formatProgressState(state: ProgressState, startedAt: number, now: number): string {
-  const { status, polls, silence } = state;
+  const { status, pollCount, silence } = state;
   const parts = [toOneLine(status), formatElapsed(now - startedAt)];
-  if (polls > 0) parts.push(`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`);
+  if (pollCount > 0) parts.push(`polled ${POLL_COUNTS[pollCount] ?? `${pollCount} times`}`);
 
   if (silence) {
     const elapsed = formatElapsed(now - silence.since);

@@ -11,9 +11,9 @@ const docs = path.resolve(import.meta.dirname, '../../../docs');
 const paint = new Chalk({ level: 1 });
 
 async function laidOut(markdown: string, columns: number): Promise<string> {
-  const leadsTo = (href: string): string | undefined =>
+  const findLinkCommand = (href: string): string | undefined =>
     href === 'batch.md' ? 'promptrun help batch' : undefined;
-  return layOutGuide(markdown, { columns, paint, leadsTo });
+  return layOutGuide(markdown, { columns, paint, findLinkCommand });
 }
 
 async function plain(markdown: string, columns: number): Promise<string> {

@@ -5,10 +5,10 @@ import type { TerminalContext } from '../../../src/cli/terminal/terminal-context
 const START = 1_000_000;
 
 it('says what is waited for, for how long and how often it was polled', () => {
-  expect(formatProgressState({ status: 'creating the run', polls: 0 }, START, START + 5400)).toBe(
-    'creating the run · 5 s',
-  );
-  expect(formatProgressState({ status: 'running', polls: 1 }, START, START + 61_000)).toBe(
+  expect(
+    formatProgressState({ status: 'creating the run', pollCount: 0 }, START, START + 5400),
+  ).toBe('creating the run · 5 s');
+  expect(formatProgressState({ status: 'running', pollCount: 1 }, START, START + 61_000)).toBe(
     'running · 1 min 1 s · polled once',
   );
 });
@@ -18,7 +18,11 @@ it('says why the service does not answer, and for how long, without control char
     reason: "can't connect to\u001b[2J x: connection refused",
     since: START + 3000,
   };
-  const text = formatProgressState({ status: 'running', polls: 4, silence }, START, START + 75_000);
+  const text = formatProgressState(
+    { status: 'running', pollCount: 4, silence },
+    START,
+    START + 75_000,
+  );
   expect(text).toMatch(
     /^running · 1 min 15 s · polled 4 times · no answer for 1 min 12 s: can't connect to/,
   );

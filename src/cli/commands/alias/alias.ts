@@ -12,7 +12,7 @@ export async function listAliases(ctx: Context): Promise<void> {
       { title: 'NAME', min: 8, cell: ({ name }) => name },
       { title: 'TARGET', min: 16, cell: ({ target }) => target },
     ],
-    nothing: 'no aliases',
+    emptyText: 'no aliases',
   });
 }
 

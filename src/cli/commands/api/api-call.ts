@@ -7,12 +7,18 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
-import { parseKeyValue } from '../../inputs/flag-values.ts';
+import { type KeyValue, parseKeyValue } from '../../inputs/flag-values.ts';
 import { readStandardInput, toFileFault } from '../../inputs/read-text.ts';
 import type { API } from './spec.ts';
 
 const CALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const WITHOUT_BODY = ['GET', 'DELETE'];
+
+/** Matches the beginning of a URL with a scheme or a host: `https:` or `//host`. */
+const ABSOLUTE_URL = /^([a-z][a-z\d+.-]*:|\/\/)/iu;
+
+/** Matches `a`, `a[b]`, `a[b][c]` and so on. */
+const KEY_PATH = /^[^[\]]+(?:\[[^[\]]+\])*$/u;
 
 /** The request of an `api` command. */
 export interface ApiCall {
@@ -33,7 +39,7 @@ export type ApiFlags = FlagsOf<typeof API.flags>;
  */
 export async function prepareApiCall(
   ctx: Context,
-  target: { readonly method: string; readonly path: string },
+  target: Pick<ApiCall, 'method' | 'path'>,
   flags: ApiFlags,
   baseUrl: string,
 ): Promise<ApiCall> {
@@ -68,9 +74,7 @@ export async function prepareApiCall(
  * @throws {CliError} for another origin or a path outside the base URL
  */
 function resolveTargetPath(target: string, baseUrl: string): string {
-  const localTarget = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target)
-    ? requireBelowBase(target, baseUrl)
-    : target;
+  const localTarget = ABSOLUTE_URL.test(target) ? requireBelowBase(target, baseUrl) : target;
 
   // oxlint-disable-next-line no-control-regex -- a URL parser silently drops some of these
   if (/[\u0000-\u001f\u007f\\#]/u.test(localTarget)) {
@@ -120,36 +124,32 @@ interface NestedFields {
  * Returns the object that fields describe: `a=1` is a field, `a[b]=1` a field of an object. Every
  * value is a string.
  */
-function nestFields(
-  fields: readonly { readonly key: string; readonly value: string }[],
-): NestedFields {
+function nestFields(fields: readonly KeyValue[]): NestedFields {
   const root = Object.create(null) as NestedFields;
-  for (const { key, value } of fields) putField(root, parseKeyPath(key), value, key);
+  for (const { key, value } of fields) putField(root, parseKeyPath(key), { key, value });
   return root;
 }
 
+/** Splits `a[b][c]` into `a`, `b` and `c`. */
 function parseKeyPath(key: string): string[] {
-  const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/u.exec(key);
-  if (match === null) {
+  if (!KEY_PATH.test(key)) {
     throw usageError(`--field: ${JSON.stringify(key)} is not a field name`, 'Write a=1 or a[b]=1.');
   }
-  const [, first = '', rest = ''] = match;
-  return [first, ...rest.split(/[[\]]+/u).filter(Boolean)];
+  return key.split(/[[\]]+/u).filter(Boolean);
 }
 
 function putField(
   target: NestedFields,
   [first = '', ...rest]: readonly string[],
-  value: string,
-  key: string,
+  field: KeyValue,
 ): void {
   const nestedValue = target[first];
   if (nestedValue !== undefined && (rest.length === 0 || typeof nestedValue === 'string')) {
-    throw usageError(`--field: ${key} is given twice`);
+    throw usageError(`--field: ${field.key} is given twice`);
   }
   const inner = (nestedValue ?? Object.create(null)) as NestedFields;
-  target[first] = rest.length === 0 ? value : inner;
-  if (rest.length > 0) putField(inner, rest, value, key);
+  target[first] = rest.length === 0 ? field.value : inner;
+  if (rest.length > 0) putField(inner, rest, field);
 }
 
 /**
@@ -161,22 +161,22 @@ function putField(
 export function findNextPage(
   call: ApiCall,
   envelope: { readonly data?: unknown },
-  cursors: Set<string>,
+  seenCursors: Set<string>,
 ): ApiCall | undefined {
   const { rows, hasMore } = (envelope.data ?? {}) as { rows?: unknown; hasMore?: unknown };
   if (hasMore !== true || !Array.isArray(rows)) return undefined;
 
-  const backwards = call.query.has('endingBefore');
-  const cursor = backwards ? 'endingBefore' : 'startingAfter';
-  const { runId } = ((backwards ? rows[0] : rows.at(-1)) ?? {}) as { runId?: unknown };
+  const isBackwards = call.query.has('endingBefore');
+  const cursor = isBackwards ? 'endingBefore' : 'startingAfter';
+  const { runId } = ((isBackwards ? rows[0] : rows.at(-1)) ?? {}) as { runId?: unknown };
   if (typeof runId !== 'string' || call.query.get(cursor) === runId) return undefined;
 
-  if (cursors.has(runId)) {
+  if (seenCursors.has(runId)) {
     throw new ProtocolError('the service returns the same page of runs again and again');
   }
 
-  cursors.add(runId);
-  checkPageCount('runs', cursors.size + 1);
+  seenCursors.add(runId);
+  checkPageCount('runs', seenCursors.size + 1);
   const query = new URLSearchParams(call.query);
   query.set(cursor, runId);
 

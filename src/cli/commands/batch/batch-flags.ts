@@ -141,8 +141,8 @@ function parseCount(text: string): number {
 
 /** Refuses a second reader of standard input, because the rows use all of it. */
 function refuseOtherReaders({ from, input, image }: BatchFlags): void {
-  const other = input.find(readsStandardInput) ?? image.find(source => source === '-');
-  if (from === '-' && other !== undefined) {
+  const otherReader = input.find(readsStandardInput) ?? image.find(source => source === '-');
+  if (from === '-' && otherReader !== undefined) {
     throw usageError(
       'standard input can be read only once, and --from - reads it',
       'Give the other one from a file.',

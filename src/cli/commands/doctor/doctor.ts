@@ -228,7 +228,7 @@ async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
 }
 
 function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
-  const [first, ...others] = faults;
+  const [first, ...otherFaults] = faults;
   const shutdownWarnings = shutdowns.map(
     ({ model, date, isPast }) =>
       `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
@@ -236,7 +236,7 @@ function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport)
   if (first !== undefined) {
     return createFailedCheck('models', {
       message: first,
-      hints: [...others, ...shutdownWarnings],
+      hints: [...otherFaults, ...shutdownWarnings],
       exitCode: EXIT.usage,
     });
   }

@@ -116,7 +116,7 @@ async function formatGuide(
   return layOutGuide(text, {
     columns: stream.columns || 80,
     paint,
-    leadsTo: href => guides.get(href),
+    findLinkCommand: href => guides.get(href),
   });
 }
 
@@ -160,6 +160,8 @@ function unknownTopicError({ parent }: Command, name: string): Error {
 
 function isCommand({ parent }: Command, name: string): boolean {
   return (
-    parent?.commands.some(other => other.name() === name || other.aliases().includes(name)) === true
+    parent?.commands.some(
+      command => command.name() === name || command.aliases().includes(name),
+    ) === true
   );
 }

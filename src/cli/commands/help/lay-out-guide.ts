@@ -13,7 +13,7 @@ export interface GuideLayout {
    * Returns the command that shows the target of a relative link; undefined to show only the link's
    * text.
    */
-  readonly leadsTo: (href: string) => string | undefined;
+  readonly findLinkCommand: (href: string) => string | undefined;
 }
 
 /** Maximum width of a guide, on any terminal. */
@@ -29,10 +29,10 @@ export async function layOutGuide(markdown: string, layout: GuideLayout): Promis
 async function renderBlocks(
   tokens: readonly Token[],
   layout: GuideLayout,
-  between: string,
+  separator: string,
 ): Promise<string> {
   const texts = await Promise.all(tokens.map(token => renderBlock(token, layout)));
-  return texts.filter(text => text !== '').join(between);
+  return texts.filter(text => text !== '').join(separator);
 }
 
 async function renderBlock(token: Token, layout: GuideLayout): Promise<string> {
@@ -92,7 +92,7 @@ function renderInlineToken(token: Token, layout: GuideLayout): string {
     case 'link': {
       const { href } = token as Tokens.Link;
       const text = renderInline(getChildTokens(token), layout);
-      const destination = /^https?:/u.test(href) ? href : layout.leadsTo(href);
+      const destination = /^https?:/u.test(href) ? href : layout.findLinkCommand(href);
       return destination === undefined || destination === text
         ? text
         : `${text} (${paint.cyan(destination)})`;

@@ -54,12 +54,12 @@ interface KappaGate {
   /** The minimum that passes. */
   readonly minKappa: number;
   /** True if the low end of the interval must reach it, too. */
-  readonly sure: boolean;
+  readonly coversInterval: boolean;
 }
 
-function missesGate(kappa: Kappa | undefined, { minKappa, sure }: KappaGate): boolean {
+function missesGate(kappa: Kappa | undefined, { minKappa, coversInterval }: KappaGate): boolean {
   if (kappa === undefined) return true;
-  return kappa.value < minKappa || (sure && kappa.interval[0] < minKappa);
+  return kappa.value < minKappa || (coversInterval && kappa.interval[0] < minKappa);
 }
 
 /** Returns the reason that the gate isn't passed. */
@@ -82,7 +82,7 @@ function readKappaGate(flags: JudgeCheckFlags): KappaGate | undefined {
   }
 
   const minKappa = /^-?\d(?:\.\d{1,9})?$/u.test(text) ? Number(text) : Number.NaN;
-  if (minKappa >= -1 && minKappa <= 1) return { minKappa, sure };
+  if (minKappa >= -1 && minKappa <= 1) return { minKappa, coversInterval: sure };
   throw usageError(
     `--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(text)}`,
   );

@@ -75,7 +75,7 @@ export async function listKeys(ctx: Context, flags: DatabaseFlags): Promise<void
         },
         { title: 'AUTHOR', dropOrder: 3, cell: ({ author }) => (author ? 'yes' : ''), plain: null },
       ],
-      nothing: 'no keys',
+      emptyText: 'no keys',
     });
   });
 }

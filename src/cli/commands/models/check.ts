@@ -55,7 +55,7 @@ const MODEL_TABLE: ListForm<CheckedModel> = {
     },
     { title: 'ANSWER', min: 20, cell: ({ answer }) => answer },
   ],
-  nothing: 'no models to check',
+  emptyText: 'no models to check',
 };
 
 /** Asks each model for one word, and shows the answer, its time and its cost. */

@@ -23,7 +23,7 @@ export async function listProfiles(ctx: Context): Promise<void> {
       { title: 'KEY', cell: ({ key }) => key ?? 'none' },
       { title: 'ACTIVE', cell: ({ active }) => (active ? 'active' : '') },
     ],
-    nothing: 'no profiles',
+    emptyText: 'no profiles',
   });
 }
 

@@ -33,7 +33,7 @@ export async function checkPrompts(
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
 
   refuseFolders(ctx, files);
-  const { findings, readFaults } = await checkFiles(ctx, files, models);
+  const { findings, readFaults } = await checkFiles(ctx, files, { needsModel: models });
   const formatLines = (): string => formatFindings(ctx, findings);
   await present(ctx, findings, { terminal: formatLines, plain: formatLines });
   const faults = findings.filter(({ severity }) => severity === 'fault');
@@ -63,7 +63,7 @@ interface CheckedFiles {
 async function checkFiles(
   ctx: Context,
   files: readonly string[],
-  needsModel: boolean,
+  { needsModel }: { readonly needsModel: boolean },
 ): Promise<CheckedFiles> {
   const [{ checkPromptFile: checkFile }, { loadModels }, { createKnownModels }] = await Promise.all(
     [
@@ -110,8 +110,8 @@ function formatFindings({ io }: Context, findings: readonly Finding[]): string {
 }
 
 function unreadError(readFaults: readonly CliError[]): Error {
-  const [first = '', ...others] = readFaults.map(({ message }) => message);
-  return usageError(first, ...others);
+  const [first = '', ...otherFaults] = readFaults.map(({ message }) => message);
+  return usageError(first, ...otherFaults);
 }
 
 function faultsError(faults: readonly Finding[]): Error {

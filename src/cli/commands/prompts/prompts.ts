@@ -119,7 +119,7 @@ function createPromptForm(ctx: Context, emptyText: string): ListForm<PromptSearc
       toTextOrEmpty(row.title),
       toTextOrEmpty(row.description),
     ],
-    nothing: emptyText,
+    emptyText: emptyText,
   };
 }
 

@@ -164,8 +164,8 @@ function refusedFileError({ message, data, status }: ValidationError, file: stri
     const position = `${faultyFile}:${toTextOrEmpty(line)}:${toTextOrEmpty(column)}`;
     return toOneLine(`${position}: ${toTextOrEmpty(fault['message'])}`);
   });
-  const [first = message, ...others] = lines;
-  return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });
+  const [first = message, ...otherFaults] = lines;
+  return new CliError(first, { status, exitCode: EXIT.usage, hints: otherFaults, data });
 }
 
 /** Returns the error for a faulty file that was not sent, each fault with its place. */
@@ -173,8 +173,8 @@ function faultyFileError(ctx: Context, { findings, message }: InvalidPromptFile)
   const lines = findings
     .filter(({ severity }) => severity === 'fault')
     .map(fault => `${formatPath(ctx, fault.file)}:${fault.line}:${fault.column}: ${fault.message}`);
-  const [first = message, ...others] = lines;
-  return usageError(first, ...others);
+  const [first = message, ...otherFaults] = lines;
+  return usageError(first, ...otherFaults);
 }
 
 function requirePromptFile({ cwd }: Context, name: string): string {

@@ -35,16 +35,16 @@ export async function writeSkills(
   checkDirectory(folder, name, '--to');
 
   const { skills, clash } = await createSkills(ctx, prompts);
-  const skillFiles = skills.map(({ prompt, name: skill, text }) => ({
+  const skillFiles = skills.map(({ prompt, name: skillName, text }) => ({
     prompt,
     text,
-    below: { folder, name: path.join(name, skill, 'SKILL.md') },
+    target: { folder, name: path.join(name, skillName, 'SKILL.md') },
   }));
-  for (const { below, text } of skillFiles) refuseOverwriting(below, text, force);
-  for (const { below, text } of skillFiles) await replaceFile(below, text);
+  for (const skillFile of skillFiles) refuseOverwriting(skillFile, { force });
+  for (const { target, text } of skillFiles) await replaceFile(target, text);
 
-  const rows = skillFiles.map(({ prompt, below }) => {
-    const file = path.join(below.folder, below.name);
+  const rows = skillFiles.map(({ prompt, target }) => {
+    const file = path.join(target.folder, target.name);
     return { prompt, file: path.relative(ctx.cwd, file) || file };
   });
   await present(ctx, rows, { plain: () => formatPlainRows(rows.map(({ file }) => [file])) });
@@ -79,13 +79,13 @@ async function createSkills(
   let clash: CliError | undefined;
   for (const prompt of prompts) {
     const skill = await createSkill(ctx, prompt);
-    const sameName = skills.find(({ name }) => name === skill.name);
-    if (sameName === undefined) {
+    const sameNamedSkill = skills.find(({ name }) => name === skill.name);
+    if (sameNamedSkill === undefined) {
       skills.push(skill);
       noteMissingInputs(ctx, skill);
     } else {
       clash ??= usageError(
-        `${sameName.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
+        `${sameNamedSkill.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
         'Write it separately, with another --to.',
       );
     }
@@ -182,8 +182,11 @@ function toSkillName(slug: string): string {
  * @throws {CliError} USAGE_ERROR
  * @throws {LinkFault}
  */
-function refuseOverwriting(below: ContainedPath, text: string, force: boolean): void {
-  const file = resolveContainedPath(below);
+function refuseOverwriting(
+  { target, text }: { readonly target: ContainedPath; readonly text: string },
+  { force }: { readonly force: boolean },
+): void {
+  const file = resolveContainedPath(target);
   if (force || !existsSync(file)) return;
   if (!statSync(file).isFile() || readFileSync(file, 'utf8') !== text) {
     throw usageError(`${file} already exists and differs`, 'Add --force to replace it.');
@@ -304,7 +307,8 @@ function toCodeSpan(text: string): string {
 
 /** Returns a name as a YAML string: `123`, `1e3` and `true` need quotes. */
 function toYamlString(name: string): string {
-  return /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/u.test(name) ? JSON.stringify(name) : name;
+  const isOtherType = /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/u.test(name);
+  return isOtherType ? JSON.stringify(name) : name;
 }
 
 /** Cuts a text to at most `maxLength` UTF-16 units, without splitting a character. */

@@ -27,7 +27,7 @@ export async function printModels(ctx: Context, options: ResourcesListOptions): 
       { title: 'MODALITY', cell: ({ modality }) => toTextOrEmpty(modality) },
       { title: 'RUN OPTIONS', min: 16, cell: formatOptions },
     ],
-    nothing: 'no models',
+    emptyText: 'no models',
   };
   await presentList(ctx, pickWellFormedModels(chosenModels), listForm, chosenModels);
 }

@@ -105,9 +105,9 @@ function toExpandingBody(body: string, { images }: RunRequest): string {
     const source = encodedImages[index];
     if (source === undefined || !isInFile(source)) continue;
 
-    const mark = `picture-${randomUUID()}`;
-    pictures.set(mark, `$(base64 < ${quoteIfNeeded(source.file, 'posix')} | tr -d '\\n')`);
-    image.base64 = mark;
+    const placeholder = `picture-${randomUUID()}`;
+    pictures.set(placeholder, `$(base64 < ${quoteIfNeeded(source.file, 'posix')} | tr -d '\\n')`);
+    image.base64 = placeholder;
   }
 
   const escapedBody = JSON.stringify(wholeBody).replaceAll(/[\\$`]/gu, '\\$&');

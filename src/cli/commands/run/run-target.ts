@@ -98,9 +98,9 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 async function printRunId(
   ctx: Context,
   connection: Connection,
-  started: StartedRun,
+  startedRun: StartedRun,
 ): Promise<ExitCode> {
-  const { runId, runStatus, recovered } = started.kind === 'ended' ? started.run : started;
+  const { runId, runStatus, recovered } = startedRun.kind === 'ended' ? startedRun.run : startedRun;
   return printResult(ctx, { runId, connection }, async out => {
     if (out.globals.json) {
       await printValue(out, { runId, runStatus, ...(recovered === true && { recovered }) });
@@ -186,7 +186,7 @@ async function startOnce(
   { connection, request, estimatedCredits }: PreparedRun,
   options: StartOptions & { readonly onRunId: () => void },
 ): Promise<StartedRun> {
-  const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
+  const progress = startProgress(ctx, { status: 'creating the run', pollCount: 0 });
   const liveOutput = options.stream
     ? startLiveText(ctx, connection, () => progress.stop())
     : undefined;

@@ -24,7 +24,7 @@ export async function cancelRuns(
     const hadEnded = await isKnownToHaveEnded(ctx, connection, runId);
     const run = await cancelRun(ctx, connection, runId);
     runs.push(run);
-    if (!ctx.globals.json) ctx.io.note(describeCancelledRun(run, hadEnded));
+    if (!ctx.globals.json) ctx.io.note(describeCancelledRun(run, { hadEnded }));
   }
 
   if (ctx.globals.json) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
@@ -64,7 +64,10 @@ async function cancelRun(ctx: Context, connection: Connection, runId: string): P
   }
 }
 
-function describeCancelledRun({ runId, runStatus, outputs }: Run, hadEnded: boolean): string {
+function describeCancelledRun(
+  { runId, runStatus, outputs }: Run,
+  { hadEnded }: { readonly hadEnded: boolean },
+): string {
   const isCancelled = outputs.some(({ type, data }) => type === 'error' && data === 'cancelled');
   const id = toOneLine(runId);
   return isCancelled && !hadEnded

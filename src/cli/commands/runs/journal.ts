@@ -35,7 +35,7 @@ export async function listStartedRuns(ctx: Context): Promise<void> {
       },
       { title: 'SERVICE', min: 12, dropOrder: 2, cell: ({ baseUrl }) => baseUrl },
     ],
-    nothing: 'no runs were started on this machine',
+    emptyText: 'no runs were started on this machine',
   });
 }
 

@@ -46,7 +46,7 @@ export async function printRunList(ctx: Context, flags: RunsListFlags): Promise<
     ndjson: flags.ndjson,
     columns: createRunColumns(ctx),
     cells: row => formatPlainRunCells(ctx, row),
-    nothing: 'no runs',
+    emptyText: 'no runs',
   });
   if (remainingRuns !== undefined) {
     ctx.io.note(

@@ -165,7 +165,7 @@ export async function waitForRuns(
 
   const awaitedRuns =
     names.length === 0
-      ? [{ ...(await requireLastRun(ctx, connection)), idFromService: true }]
+      ? [{ ...(await requireLastRun(ctx, connection)), isServiceId: true }]
       : await Promise.all(names.map(name => findAwaitedRun(ctx, connection, name)));
   const runs = await waitForAll(ctx, connection, awaitedRuns);
   const plans = runs.map((run, index) => ({
@@ -185,7 +185,7 @@ interface AwaitedRun {
   readonly entry: JournalEntry | undefined;
   readonly recovered: boolean;
   /** True if the service assigned the id, as in the journal; false if the user typed it. */
-  readonly idFromService: boolean;
+  readonly isServiceId: boolean;
 }
 
 async function findAwaitedRun(
@@ -195,7 +195,7 @@ async function findAwaitedRun(
 ): Promise<AwaitedRun> {
   const runId = await resolveRun(ctx, connection, name);
   const entry = await ctx.journal.find(connection.service, runId);
-  return { runId, entry, recovered: entry?.recovered === true, idFromService: false };
+  return { runId, entry, recovered: entry?.recovered === true, isServiceId: false };
 }
 
 async function waitForAll(
@@ -203,13 +203,16 @@ async function waitForAll(
   connection: Connection,
   awaitedRuns: readonly AwaitedRun[],
 ): Promise<Run[]> {
-  const progress = startProgress(ctx, { status: 'waiting for the run', polls: 0 });
+  const progress = startProgress(ctx, { status: 'waiting for the run', pollCount: 0 });
   const onProgress = progress.update;
   try {
     return await Promise.all(
-      awaitedRuns.map(async ({ runId, entry, recovered, idFromService }) => {
-        const waiting = waitForKnownRun(ctx, connection, runId, { idFromService, onProgress });
-        const run = await askOfRun(ctx, connection, { verb: 'wait', runId }, waiting);
+      awaitedRuns.map(async ({ runId, entry, recovered, isServiceId }) => {
+        const runPromise = waitForKnownRun(ctx, connection, runId, {
+          idFromService: isServiceId,
+          onProgress,
+        });
+        const run = await askOfRun(ctx, connection, { verb: 'wait', runId }, runPromise);
         if (entry !== undefined && entry.outcome !== 'ended') recordEnd(ctx, entry.id, run);
         return recovered ? { ...run, recovered } : run;
       }),

@@ -93,7 +93,7 @@ async function createRerun(
   request: RunRequest,
   budget: Budget,
 ): Promise<Run> {
-  const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
+  const progress = startProgress(ctx, { status: 'creating the run', pollCount: 0 });
   try {
     const creation = await createAndWait(ctx, connection, buildRunBody(request), {
       budget,

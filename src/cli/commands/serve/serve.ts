@@ -16,7 +16,11 @@ type ServeFlags = FlagsOf<typeof SERVE.flags>;
 
 type ServeSettings = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
+/** Matches decimal numbers above 0, such as `0.5` and `20`. */
 const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
+
+/** Matches an address with a port, such as `127.0.0.1:9464` or `[::1]:9464`. */
+const METRICS_ADDRESS = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[\w.-]+)):(?<port>\d{1,5})$/iu;
 
 /** Serves the local service over HTTP until a signal ends it, which is a success. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
@@ -132,7 +136,12 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
   const rateLimit =
     flags.rateLimit === undefined
       ? undefined
-      : Number(requireFormat(flags.rateLimit, ABOVE_ZERO, '--rate-limit', 'a number above 0'));
+      : Number(
+          requireFormat('--rate-limit', flags.rateLimit, {
+            form: ABOVE_ZERO,
+            expected: 'a number above 0',
+          }),
+        );
 
   return {
     database,
@@ -142,13 +151,19 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
     hideTemplates,
     allowPrograms,
     rerun,
-    host: requireFormat(flags.host, /^[\w.:-]+$/, '--host', 'a host name or address'),
+    host: requireFormat('--host', flags.host, {
+      form: /^[\w.:-]+$/,
+      expected: 'a host name or address',
+    }),
     port: parsePort(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
     drainMs: parseDuration(flags.drain, '--drain'),
     maxQueued: Number(
-      requireFormat(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number'),
+      requireFormat('--max-queued', flags.maxQueued, {
+        form: /^\d{1,9}$/,
+        expected: 'a whole number',
+      }),
     ),
     promptsDir:
       flags.prompts === undefined ? undefined : requireDirectory(flags.prompts, '--prompts', cwd),
@@ -162,7 +177,13 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
   };
 }
 
-function requireFormat(text: string, form: RegExp, flag: string, expected: string): string {
+interface ValueFormat {
+  readonly form: RegExp;
+  /** The form in words, for the message. */
+  readonly expected: string;
+}
+
+function requireFormat(flag: string, text: string, { form, expected }: ValueFormat): string {
   if (form.test(text)) return text;
   throw usageError(`${flag}: '${text}' is not ${expected}`);
 }
@@ -175,13 +196,8 @@ function parsePort(text: string): number {
   );
 }
 
-/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. */
 function parseMetricsAddress(text: string): { host: string; port: number } {
-  const {
-    v6,
-    name,
-    port = '',
-  } = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[\w.-]+)):(?<port>\d{1,5})$/iu.exec(text)?.groups ?? {};
+  const { v6, name, port = '' } = METRICS_ADDRESS.exec(text)?.groups ?? {};
   const host = v6 ?? name;
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
   throw usageError(`--metrics: '${text}' is not an address such as 127.0.0.1:9464`);
@@ -207,22 +223,24 @@ function requireDirectory(name: string, flag: string, cwd: string): string {
 /** Formats a request as one line: time, user, method, path, status, duration. */
 function formatRequestLine(clock: Clock, request: ServedRequest): string {
   const { user, method, path, httpStatus, durationMs, traceparent } = request;
-  const line = formatLogLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
+  const event = `${method} ${path} ${httpStatus}`;
+  const line = formatLogLine(clock, { user, event, durationMs });
   return traceparent === undefined ? line : `${line} traceparent=${traceparent}`;
 }
 
 /** Formats the end of a run as one line: time, user, id, status, duration. */
 function formatRunLine(clock: Clock, { user, runId, status, durationMs }: RunEndEvent): string {
-  return formatLogLine(clock, user, `run ${runId} ${status}`, durationMs);
+  return formatLogLine(clock, { user, event: `run ${runId} ${status}`, durationMs });
 }
 
-/** Formats a line of the log; an unknown user is a dash. */
-function formatLogLine(
-  clock: Clock,
-  user: string | undefined,
-  event: string,
-  durationMs: number,
-): string {
+interface LoggedEvent {
+  /** The user; undefined if unknown, which is a dash in the log. */
+  readonly user: string | undefined;
+  readonly event: string;
+  readonly durationMs: number;
+}
+
+function formatLogLine(clock: Clock, { user, event, durationMs }: LoggedEvent): string {
   const time = new Date(clock.now()).toISOString();
   return toOneLine(`${time} ${user ?? '-'} ${event} ${Math.round(durationMs)}ms`);
 }

@@ -138,8 +138,8 @@ function readRepeatOptions({ repeat, sure = false, maxRepeat }: TestFlags): Repe
 }
 
 function parseRuns(flag: string, text: string): number {
-  const runs = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
-  if (runs >= 1 && runs <= MAX_REPEAT) return runs;
+  const count = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= MAX_REPEAT) return count;
   throw usageError(
     `${flag} takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`,
   );

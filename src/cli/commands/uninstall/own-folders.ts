@@ -8,7 +8,7 @@ export interface OwnFolder {
   readonly files: RegExp;
   readonly folders?: Readonly<Record<string, OwnFolder>>;
   /** Folders with these names are its own, with everything in them. */
-  readonly whole?: RegExp;
+  readonly wholeFolders?: RegExp;
 }
 
 /**
@@ -25,8 +25,10 @@ export interface FolderContent {
 const PART_FILE = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
 const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
+const ANY_NAME = /^/u;
+
 /** A folder with everything in it. */
-const WHOLE_FOLDER: OwnFolder = { files: /(?:)/u, whole: /(?:)/u };
+const WHOLE_FOLDER: OwnFolder = { files: ANY_NAME, wholeFolders: ANY_NAME };
 
 /** The folder of settings and caches. */
 const CONFIG_FOLDER: OwnFolder = {
@@ -63,7 +65,7 @@ const DATA_FOLDER: OwnFolder = {
     media: { files: new RegExp(String.raw`^(?:${UUID_PATTERN}(?:-\d+)?\.\w+|${PART_FILE})$`, 'u') },
     inputs: {
       files: new RegExp(`^${PART_FILE}$`, 'u'),
-      whole: new RegExp(`^${UUID_PATTERN}$`, 'u'),
+      wholeFolders: new RegExp(`^${UUID_PATTERN}$`, 'u'),
     },
     workers: { files: /\.lock(?:-journal)?$/u },
     programs: { files: new RegExp(String.raw`^${UUID_PATTERN}\.json(?:\.lock)?$`, 'u') },
@@ -71,10 +73,13 @@ const DATA_FOLDER: OwnFolder = {
   },
 };
 
-/** The folder that the single executable unpacks into, named by the digest of its content. */
+/**
+ * The folder that the single executable unpacks into. Each of its folders is named by the digest of
+ * its content, as in `.9f86d081884c7d65-a1b2`.
+ */
 const CACHE_FOLDER: OwnFolder = {
   files: new RegExp(`^${PART_FILE}$`, 'u'),
-  whole: /^\.?[0-9a-f]{16,128}(?:[.-][\w.-]+)?$/u,
+  wholeFolders: /^\.?[0-9a-f]{16,128}(?:[.-][\w.-]+)?$/u,
 };
 
 export const OWN_FOLDERS: Readonly<Record<StoredFolder['name'], OwnFolder>> = {
@@ -87,7 +92,7 @@ export const OWN_FOLDERS: Readonly<Record<StoredFolder['name'], OwnFolder>> = {
 /** Lists a folder without following links; empty if it is missing or itself a link. */
 export function listOwnFolder(
   folder: string,
-  { files, folders = {}, whole }: OwnFolder,
+  { files, folders = {}, wholeFolders }: OwnFolder,
 ): FolderContent {
   const content = { ownFiles: [] as string[], folders: [] as string[], otherFiles: [] as string[] };
   if (!isFolder(folder)) return content;
@@ -96,7 +101,8 @@ export function listOwnFolder(
     const entryPath = path.join(folder, entry.name);
     const knownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
 
-    const ownFolder = knownFolder ?? (whole?.test(entry.name) === true ? WHOLE_FOLDER : undefined);
+    const ownFolder =
+      knownFolder ?? (wholeFolders?.test(entry.name) === true ? WHOLE_FOLDER : undefined);
     if (entry.isFile() && files.test(entry.name)) {
       content.ownFiles.push(entryPath);
     } else if (entry.isDirectory() && ownFolder !== undefined) {

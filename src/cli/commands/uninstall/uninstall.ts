@@ -31,7 +31,7 @@ interface RemovableItem {
 interface RemovalPlan {
   readonly items: readonly RemovableItem[];
   /** The things that stay, with the reason. */
-  readonly remaining: readonly string[];
+  readonly kept: readonly string[];
 }
 
 /** Lists everything that promptrun keeps on this machine, and removes it after a confirmation. */
@@ -56,13 +56,13 @@ export async function uninstall(
     ctx.io.note(`Removed ${pluralize(plan.items.length, 'item')}.`);
   }
 
-  for (const line of plan.remaining) ctx.io.note(`left: ${toOneLine(line)}`);
+  for (const line of plan.kept) ctx.io.note(`left: ${toOneLine(line)}`);
   ctx.io.note(`To remove the package itself: ${buildPackageRemoval(detectShell(ctx.env))}`);
 }
 
-async function presentPlan(ctx: Context, { items, remaining }: RemovalPlan): Promise<void> {
+async function presentPlan(ctx: Context, { items, kept }: RemovalPlan): Promise<void> {
   const shownItems = items.map(({ place, holds }) => ({ place, holds }));
-  const value = { items: shownItems, left: remaining };
+  const value = { items: shownItems, left: kept };
   const emptyMessage = 'promptrun keeps nothing on this machine.\n';
   await present(ctx, value, {
     // A table would cut long paths, and the user has to see what to confirm.
@@ -113,7 +113,7 @@ async function removeAll(items: readonly RemovableItem[]): Promise<void> {
 
 function planRemoval(ctx: Context): RemovalPlan {
   const { env } = ctx;
-  const startup = listStartupFiles(env);
+  const startupFiles = listStartupFiles(env);
   const folders = listStoredFolders(ctx).map(({ name, path: folder, holds }) => ({
     folder,
     holds,
@@ -123,13 +123,13 @@ function planRemoval(ctx: Context): RemovalPlan {
   return {
     items: [
       ...listKeychainItems(ctx),
-      ...startup.filter(({ ownLines }) => ownLines.length > 0).map(createLineItem),
+      ...startupFiles.filter(({ ownLines }) => ownLines.length > 0).map(createLineItem),
       ...listFishItems(env),
       ...folders.flatMap(folder => listFolderItems(ctx, folder)),
     ],
-    remaining: [
+    kept: [
       ...folders.flatMap(({ folder, content }) => listRemaining(folder, content)),
-      ...startup.flatMap(({ path: file, otherLines }) =>
+      ...startupFiles.flatMap(({ path: file, otherLines }) =>
         isFishScript(file)
           ? []
           : otherLines.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),

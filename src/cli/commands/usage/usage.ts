@@ -40,7 +40,7 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
   await presentList(ctx, sortedRows, {
     columns: createUsageColumns(sortedRows, by),
     cells: formatPlainUsageCells,
-    nothing: 'no runs',
+    emptyText: 'no runs',
   });
 
   if (sortedRows.some(({ estimated }) => estimated)) {
@@ -49,10 +49,10 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
     );
   }
 
-  const unpricedRuns = [...groups.values()].reduce((runs, total) => runs + total.unpricedRuns, 0);
-  if (unpricedRuns > 0) {
+  const unpricedCount = [...groups.values()].reduce((runs, total) => runs + total.unpricedRuns, 0);
+  if (unpricedCount > 0) {
     ctx.io.note(
-      `note: the cost of ${pluralize(unpricedRuns, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
+      `note: the cost of ${pluralize(unpricedCount, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
     );
   }
 }
@@ -60,13 +60,13 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
 async function groupRuns(
   ctx: Context,
   connection: Connection,
-  by: Grouping,
+  grouping: Grouping,
   period: Period,
 ): Promise<Map<string, UsageTotal>> {
   const getGroupName =
-    by === 'prompt'
+    grouping === 'prompt'
       ? await createPromptNamer(ctx, connection)
-      : (row: RunRow) => getUsageKey(row, by);
+      : (row: RunRow) => getUsageKey(row, grouping);
 
   const groups = new Map<string, UsageTotal>();
   const buffer = createRowBuffer<string>('runs');
@@ -131,9 +131,9 @@ function findUniqueSlugs(
   }
 
   const slugsByTitle = new Map<string, string>();
-  for (const [title, [promptId = '', ...others]] of promptsOfTitles) {
+  for (const [title, [promptId = '', ...otherPromptIds]] of promptsOfTitles) {
     const slug = slugs.get(promptId);
-    if (slug !== undefined && others.length === 0) slugsByTitle.set(title, slug);
+    if (slug !== undefined && otherPromptIds.length === 0) slugsByTitle.set(title, slug);
   }
 
   return slugsByTitle;
@@ -186,7 +186,10 @@ function formatPlainUsageCells({
 // Fits into 80 columns together with all figures.
 const USAGE_BAR_WIDTH = 10;
 
-function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
+function createUsageColumns(
+  rows: readonly GroupUsage[],
+  grouping: Grouping,
+): ListColumn<GroupUsage>[] {
   const measure = chooseMeasure(rows);
   const getWeight = (row: GroupUsage): number => row[measure] ?? 0;
 
@@ -198,7 +201,7 @@ function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColu
   };
 
   return [
-    { title: by[0]?.toUpperCase() + by.slice(1), min: 8, cell: ({ key }) => key },
+    { title: grouping[0]?.toUpperCase() + grouping.slice(1), min: 8, cell: ({ key }) => key },
     { title: 'Runs', align: 'right', cell: ({ runs }) => String(runs) },
     { title: 'Failed', align: 'right', cell: ({ failed }) => String(failed) },
     { title: 'Credits', align: 'right', cell: ({ credits }) => String(credits) },

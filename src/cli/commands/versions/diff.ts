@@ -146,11 +146,13 @@ function pairPublished(
 ): ChosenVersions['pair'] {
   const [latest, secondLatest] = entries.map(({ promptVersionId }) => promptVersionId);
   const namedOlderId = namedId === latest ? undefined : namedId;
-  const [one, other] =
+  const [olderId, newerId] =
     first === undefined
       ? [namedOlderId ?? secondLatest, latest]
       : [first, second ?? namedId ?? latest];
-  return one === undefined || other === undefined || one === other ? undefined : [one, other];
+  return olderId === undefined || newerId === undefined || olderId === newerId
+    ? undefined
+    : [olderId, newerId];
 }
 
 /** Compares by the order of the list, with versions that are not listed first, by their time. */

@@ -18,7 +18,7 @@ export async function changeLabel(
   words: readonly string[],
   { remove }: FlagsOf<typeof VERSIONS_LABEL.flags>,
 ): Promise<void> {
-  const [version, label] = parseVersionAndLabel(words, remove === true);
+  const { version, label } = parseVersionAndLabel(words, { isRemoval: remove === true });
 
   if (findPromptFile(ctx, prompt, 'command line') !== undefined) {
     throw usageError('a label belongs to a published prompt: give its slug, not a file');
@@ -49,10 +49,10 @@ export async function changeLabel(
 
 function parseVersionAndLabel(
   words: readonly string[],
-  isRemoval: boolean,
-): [version: string | undefined, label: string] {
-  const [first = '', second, ...others] = words;
-  const isComplete = (second === undefined) === isRemoval && others.length === 0;
+  { isRemoval }: { readonly isRemoval: boolean },
+): { version: string | undefined; label: string } {
+  const [first = '', second, ...extraWords] = words;
+  const isComplete = (second === undefined) === isRemoval && extraWords.length === 0;
   if (!isComplete) {
     throw usageError(
       isRemoval
@@ -65,7 +65,7 @@ function parseVersionAndLabel(
   const label = second ?? first;
   const fault = findLabelFault(label);
   if (fault !== undefined) throw usageError(`${JSON.stringify(label)} is not a label: ${fault}`);
-  return [isRemoval ? undefined : first, label];
+  return { version: isRemoval ? undefined : first, label };
 }
 
 /** Returns a published prompt. @throws {CliError} exit 4 if it is not published */
@@ -78,8 +78,8 @@ async function fetchPublishedPrompt(
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
 
-  const { promptId } = await askOfPrompt(connection, namedPrompt, signal, found =>
-    prompts.get(found.promptId, { signal }),
+  const { promptId } = await askOfPrompt(connection, namedPrompt, signal, foundPrompt =>
+    prompts.get(foundPrompt.promptId, { signal }),
   );
   for await (const row of prompts.all({}, { signal })) {
     if (row.promptId === promptId.toLowerCase()) return row;

@@ -15,6 +15,9 @@ const ICONS = {
 
 const MAX_CELL_LENGTH = 10_000;
 
+/** Room for the note about what was left out, in characters. */
+const MAX_NOTE_LENGTH = 200;
+
 /**
  * Formats a grid for a GitHub comment or summary: a table of all rows, then the faults. Uses blocks
  * of HTML, in which nothing is Markdown, and counts what doesn't fit.
@@ -39,7 +42,7 @@ export function renderGridMarkdown(grid: Grid, maxLength: number): string {
       return `<details><summary>${escapeForMarkdown(name)}</summary><pre>${escapeForMarkdown(text)}</pre></details>\n`;
     });
 
-  const availableLength = maxLength - heading.length - head.length - 200;
+  const availableLength = maxLength - heading.length - head.length - MAX_NOTE_LENGTH;
   const shownLines = pickFirstFitting(lines, availableLength / 2);
   const tableLength = shownLines.reduce((sum, { length }) => sum + length, 0);
   const shownDetails = pickFirstFitting(details, availableLength - tableLength);
@@ -52,9 +55,9 @@ export function renderGridMarkdown(grid: Grid, maxLength: number): string {
   return heading + table + shownDetails.join('\n') + leftOutNote;
 }
 
-function formatLeftOut(rows: number, details: number): string {
-  if (rows + details === 0) return '';
-  return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${details}.\n`;
+function formatLeftOut(rowCount: number, detailCount: number): string {
+  if (rowCount + detailCount === 0) return '';
+  return `\nLeft out, since this can be no longer: ${rowCount} rows of the table and the details of ${detailCount}.\n`;
 }
 
 function renderMarkdownCell(cell: GridCell | undefined): string {

@@ -40,14 +40,22 @@ function renderRanges({ ranges = [] }: Pick<Grid, 'ranges'>): Html[] {
 }
 
 /** Draws an interval as a bar on its scale, with its value and the one to compare with as lines. */
-function renderRange({ label, text, value, interval, min: lowest, mark, tone }: GridRange): Html {
+function renderRange({
+  label,
+  text,
+  value,
+  interval,
+  min: lowest,
+  comparedValue,
+  tone,
+}: GridRange): Html {
   const toPosition = (position: number): string =>
     `${(((position - lowest) / (1 - lowest)) * 100).toFixed(2)}%`;
   const [low, high] = interval;
   const width = `${(((high - low) / (1 - lowest)) * 100).toFixed(2)}%`;
   const renderLine = (position: number, name: string): Html =>
     html`<line class="${name}" x1="${toPosition(position)}" x2="${toPosition(position)}" y1="0" y2="100%"/>`;
-  return html`<figure><figcaption><b>${label}</b> ${text}</figcaption><svg class="${tone}" role="img" aria-label="${`${label}: ${text}`}"><rect class="scale" width="100%" height="100%"/><rect class="interval" x="${toPosition(low)}" width="${width}" height="100%"/>${mark === undefined ? [] : [renderLine(mark, 'mark')]}${renderLine(value, 'value')}</svg></figure>`;
+  return html`<figure><figcaption><b>${label}</b> ${text}</figcaption><svg class="${tone}" role="img" aria-label="${`${label}: ${text}`}"><rect class="scale" width="100%" height="100%"/><rect class="interval" x="${toPosition(low)}" width="${width}" height="100%"/>${comparedValue === undefined ? [] : [renderLine(comparedValue, 'mark')]}${renderLine(value, 'value')}</svg></figure>`;
 }
 
 function renderTotals({ columns }: Grid): Html | undefined {

@@ -18,6 +18,9 @@ import {
 const MAX_NAME_WIDTH = 24;
 const STATE_WIDTH = 7;
 
+/** The width between two columns. */
+const GAP_WIDTH = 2;
+
 /** Columns that would be narrower are stacked. */
 const MIN_CELL_WIDTH = 24;
 
@@ -39,27 +42,27 @@ export async function renderGridTable(
   grid: Grid,
   { isWhole }: { readonly isWhole: boolean },
 ): Promise<string> {
-  const { name, cell: width, isWide } = computeGridWidths(grid, stdout.columns);
+  const { nameWidth, cellWidth, isWide } = computeGridWidths(grid, stdout.columns);
   const titles = grid.columns.map(column =>
-    paint.bold(wrapText(escapeControls(column.name), width)),
+    paint.bold(wrapText(escapeControls(column.name), cellWidth)),
   );
   const arrangeCells = (cells: readonly string[]): readonly string[] =>
     isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
 
   const formatFittedCell = (cell: GridCell | undefined, state: GridState): string => {
     const context = isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH;
-    const text = wrapText(formatGridCell(cell, paint, context), width);
+    const text = wrapText(formatGridCell(cell, paint, context), cellWidth);
     return isWhole ? text : cutLines(text, state, paint);
   };
 
   const rows = grid.rows.map(row => [
-    wrapText(escapeControls(row.name), name),
+    wrapText(escapeControls(row.name), nameWidth),
     getStateColour(row.state, paint)(row.state),
     ...arrangeCells(row.cells.map(cell => formatFittedCell(cell, row.state))),
   ]);
 
   const totals = grid.columns.map(column =>
-    wrapText(paint.dim(escapeControls(formatColumnTotals(column))), width),
+    wrapText(paint.dim(escapeControls(formatColumnTotals(column))), cellWidth),
   );
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
   const hasTotals = grid.columns.some(column => column.totals.length > 0);
@@ -67,24 +70,29 @@ export async function renderGridTable(
 
   return layOutTable([head, ...rows, ...totalRows], {
     chars: SEPARATORS,
-    colWidths: [name, STATE_WIDTH, ...head.slice(2).map(() => width)],
+    colWidths: [nameWidth, STATE_WIDTH, ...head.slice(2).map(() => cellWidth)],
   });
 }
 
 /** The widths of a grid's columns. */
 interface GridWidths {
-  readonly name: number;
-  readonly cell: number;
+  readonly nameWidth: number;
+  readonly cellWidth: number;
   /** True if the cells of a row fit side by side; otherwise they are stacked. */
   readonly isWide: boolean;
 }
 
 function computeGridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths {
-  const name = Math.min(MAX_NAME_WIDTH, Math.max(3, ...rows.map(row => row.name.length)));
-  const remainingWidth = terminalWidth - name - STATE_WIDTH - 4;
-  const share = Math.floor((remainingWidth + 2) / columns.length) - 2;
+  const longestName = Math.max(3, ...rows.map(row => row.name.length));
+  const nameWidth = Math.min(MAX_NAME_WIDTH, longestName);
+  const remainingWidth = terminalWidth - nameWidth - STATE_WIDTH - 2 * GAP_WIDTH;
+  const share = Math.floor((remainingWidth + GAP_WIDTH) / columns.length) - GAP_WIDTH;
   const isWide = share >= MIN_CELL_WIDTH;
-  return { name, cell: Math.max(MIN_CELL_WIDTH, isWide ? share : remainingWidth), isWide };
+  return {
+    nameWidth,
+    cellWidth: Math.max(MIN_CELL_WIDTH, isWide ? share : remainingWidth),
+    isWide,
+  };
 }
 
 /** Returns the totals of a column, each bare number with its unit. */

@@ -72,7 +72,7 @@ export interface GridRange {
   /** The low end of the scale, whose high end is 1: -1 for a difference. */
   readonly min: -1 | 0;
   /** A value to compare with, such as the required rate. */
-  readonly mark: number | undefined;
+  readonly comparedValue: number | undefined;
   readonly tone: 'good' | 'bad' | 'changed';
 }
 
@@ -82,6 +82,7 @@ export type GridPart =
   /** `url` is a `data:` URL that this program made; undefined if it can't be shown. */
   | { readonly kind: 'media'; readonly url: string | undefined };
 
+/** The order of states, worst first. */
 const SEVERITY: Readonly<Record<GridState, number>> = {
   'not run': 0,
   failed: 1,
@@ -94,7 +95,7 @@ const SEVERITY: Readonly<Record<GridState, number>> = {
 };
 
 export function isFaultyState(state: GridState): boolean {
-  return SEVERITY[state] < 3;
+  return SEVERITY[state] < SEVERITY.unchecked;
 }
 
 /** Returns the rows with the faulty ones first. */
@@ -110,7 +111,9 @@ export function sortFlakyFirst(rows: readonly GridRow[]): GridRow[] {
 }
 
 /** Counts the rows by state, worst first. */
-export function countStates(rows: readonly GridRow[]): (readonly [GridState, number])[] {
+export function countStates(
+  rows: readonly GridRow[],
+): (readonly [state: GridState, count: number])[] {
   const states = Object.keys(SEVERITY) as GridState[];
   return states
     .map(state => [state, rows.filter(row => row.state === state).length] as const)

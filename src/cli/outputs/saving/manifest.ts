@@ -31,12 +31,17 @@ export interface SavedFile extends WrittenFile {
   readonly sourceUrl?: string;
 }
 
+interface ManifestSource {
+  /** The base URL of the service that made the run. */
+  readonly baseUrl: string;
+  readonly run: Run;
+  readonly files: readonly SavedFile[];
+}
+
 /** Writes the manifest `<runId>.json`: the origin and the content of the files next to it. */
 export async function writeManifest(
   ctx: Context,
-  baseUrl: string,
-  run: Run,
-  files: readonly SavedFile[],
+  { baseUrl, run, files }: ManifestSource,
   { directory, force, facts }: SaveOptions,
 ): Promise<void> {
   const { request, startedAt, endedAt } = facts;
@@ -88,7 +93,9 @@ function toManifestFile(
 function findUrlExpiry(url: string, endedAt: number | undefined): number | undefined {
   const query = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams();
   const seconds = Number(query.get('expires') ?? query.get('Expires') ?? Number.NaN);
-  if (Number.isSafeInteger(seconds) && seconds > 1e9 && seconds < 1e11) return seconds * 1000;
+  // Other services count from now, or in milliseconds.
+  const isUnixTime = Number.isSafeInteger(seconds) && seconds > 1e9 && seconds < 1e11;
+  if (isUnixTime) return seconds * 1000;
   return endedAt === undefined ? undefined : endedAt + MEDIA_LIFETIME_MS;
 }
 

@@ -33,7 +33,7 @@ export function refuseFailures(
   run: Run,
   failures: readonly SaveFailure[],
 ): void {
-  const [first, ...others] = failures.map(formatFailure);
+  const [first, ...otherFailures] = failures.map(formatFailure);
   if (first === undefined) return;
 
   const isLost = failures.every(({ isGone }) => isGone === true);
@@ -41,7 +41,7 @@ export function refuseFailures(
   throw new CliError(first, {
     status: getFailureStatus(failures),
     exitCode: EXIT.fault,
-    hints: isLost ? others : [...others, retryHint],
+    hints: isLost ? otherFailures : [...otherFailures, retryHint],
     data: { runId: run.runId, notSaved: failures },
   });
 }

@@ -49,22 +49,17 @@ export async function saveOutputs(
   const files: SavedFile[] = [];
   const paths: (string | undefined)[] = [];
   const failures: SaveFailure[] = [];
+  const runName = toSafeFileName(run.runId);
   for (const [index, item] of run.outputs.entries()) {
     stopIfInterrupted(ctx, connection, run);
 
-    if (item.type === 'error') {
-      paths.push(undefined);
-      continue;
-    }
-
     const output = index + 1;
-    const stem = `${toSafeFileName(run.runId)}-${output}`;
-
-    const place = { directory, stem, force: options.force };
+    const place = { directory, stem: `${runName}-${output}`, force: options.force };
     try {
-      const file = await saveOutput(ctx, connection, item, place);
-      paths.push(path.join(options.directory, file.name));
-      files.push({ output, ...file });
+      const file =
+        item.type === 'error' ? undefined : await saveOutput(ctx, connection, item, place);
+      paths.push(file && path.join(options.directory, file.name));
+      if (file !== undefined) files.push({ output, ...file });
     } catch (error) {
       stopIfInterrupted(ctx, connection, run, { error });
       paths.push(undefined);
@@ -73,11 +68,10 @@ export async function saveOutputs(
   }
 
   try {
-    await writeManifest(ctx, connection.baseUrl, run, files, options);
+    await writeManifest(ctx, { baseUrl: connection.baseUrl, run, files }, options);
   } catch (error) {
     const failure = toSaveFailure(0, error);
-    const message = `${toSafeFileName(run.runId)}.json was not saved: ${failure.message}`;
-    failures.push({ ...failure, message });
+    failures.push({ ...failure, message: `${runName}.json was not saved: ${failure.message}` });
   }
 
   return { paths, failures };
@@ -119,10 +113,13 @@ export function stopIfInterrupted(
   { signal, timeLeftMs }: Context,
   { formatCommand }: Connection,
   { runId, runStatus }: Run,
-  { error, to = [] }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
+  {
+    error,
+    to: destination = [],
+  }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
 ): void {
   const reason: unknown = signal.aborted ? signal.reason : findTimeIsUp(error, timeLeftMs());
-  const hints = [`Save them with: ${formatCommand('runs', 'save', runId, ...to)}`];
+  const hints = [`Save them with: ${formatCommand('runs', 'save', runId, ...destination)}`];
   const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
   const data = { runId };
   if (reason instanceof Interrupted) throw new Interrupted(reason.signal, hints, { message, data });

@@ -15,11 +15,11 @@ const BEGINNING_BYTES = 4100;
  * Writes a file whole or not at all. An existing file is kept, and the new one gets a suffix,
  * unless `force`.
  *
- * @param nameFor returns the name; called with the first bytes (at most 4100)
+ * @param chooseName returns the name; called with the first bytes (at most 4100)
  */
 export async function writeWhole(
   directory: string,
-  nameFor: (beginning: Uint8Array) => string | Promise<string>,
+  chooseName: (beginning: Uint8Array) => string | Promise<string>,
   content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   { force }: { readonly force: boolean },
 ): Promise<WrittenFile> {
@@ -43,7 +43,7 @@ export async function writeWhole(
 
   const name = await writeUnderFreeName(
     { folder: directory, name: '.' },
-    () => nameFor(firstBytes),
+    () => chooseName(firstBytes),
     writeContent,
     force ? 'replace' : 'suffix',
   );

@@ -132,10 +132,7 @@ export class ResourceCache {
    *
    * @param timeLeftMs ends the request earlier; default unlimited
    */
-  async refreshIfAsked(
-    signal?: AbortSignal,
-    timeLeftMs = Number.POSITIVE_INFINITY,
-  ): Promise<void> {
+  async refreshIfAsked(signal?: AbortSignal, timeLeftMs = Number.POSITIVE_INFINITY): Promise<void> {
     if (!this.#isRefreshRequested) return;
     const timeoutMs = Math.min(REQUESTED_REFRESH_TIMEOUT_MS, timeLeftMs);
     try {

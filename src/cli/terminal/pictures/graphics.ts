@@ -9,8 +9,10 @@ interface Graphics {
   readonly maxSize: { readonly width: number; readonly height: number };
 }
 
-const SMALL = { width: 360, height: 240 };
-const BLOCK_PICTURE_SIZE = { width: 48, height: 32 };
+/** The maximum size of a picture in a protocol for pictures, in pixels. */
+const MAX_PICTURE_SIZE = { width: 360, height: 240 };
+/** The maximum size of a picture of half blocks, in pixels. */
+const MAX_BLOCK_PICTURE_SIZE = { width: 48, height: 32 };
 
 /** Maximum number of characters in a chunk of kitty's protocol. */
 const KITTY_CHUNK_LENGTH = 4096;
@@ -24,7 +26,7 @@ export async function detectGraphics(ctx: TerminalContext): Promise<Graphics | u
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
   return (
     (await detectProtocol(env)) ??
-    (io.paint.level === 3 ? { draw: drawHalfBlocks, maxSize: BLOCK_PICTURE_SIZE } : undefined)
+    (io.paint.level === 3 ? { draw: drawHalfBlocks, maxSize: MAX_BLOCK_PICTURE_SIZE } : undefined)
   );
 }
 
@@ -33,9 +35,9 @@ async function detectProtocol(env: TerminalContext['env']): Promise<Graphics | u
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
   const protocols = createSupportsTerminalGraphics({ isTTY: true });
-  if (protocols.kitty) return { draw: encodeKitty, maxSize: SMALL };
-  if (protocols.iterm2) return { draw: encodeIterm2, maxSize: SMALL };
-  return protocols.sixel ? { draw: encodeSixel, maxSize: SMALL } : undefined;
+  if (protocols.kitty) return { draw: encodeKitty, maxSize: MAX_PICTURE_SIZE };
+  if (protocols.iterm2) return { draw: encodeIterm2, maxSize: MAX_PICTURE_SIZE };
+  return protocols.sixel ? { draw: encodeSixel, maxSize: MAX_PICTURE_SIZE } : undefined;
 }
 
 /** Encodes a picture for kitty, in chunks, because it accepts no long sequences. */
@@ -97,12 +99,11 @@ export function encodeSixel({ width, height, pixels }: Miniature): string {
     .filter(colour => colour >= 0)
     .toSorted((one, other) => one - other);
   const bands = Array.from({ length: Math.ceil(height / SIXEL_BAND_HEIGHT) }, (_, band) =>
-    encodeBand(
-      colours,
+    encodeBand(colours, {
       width,
-      Math.min(SIXEL_BAND_HEIGHT, height - band * SIXEL_BAND_HEIGHT),
-      band * SIXEL_BAND_HEIGHT * width,
-    ),
+      firstRow: band * SIXEL_BAND_HEIGHT,
+      rowCount: Math.min(SIXEL_BAND_HEIGHT, height - band * SIXEL_BAND_HEIGHT),
+    }),
   );
   return `\u001BP0;1q"1;1;${width};${height}${usedColours.map(encodePaletteEntry).join('')}${bands.join('-')}\u001B\\`;
 }
@@ -124,20 +125,28 @@ function computePaletteIndices(pixels: Uint8Array, count: number): Int16Array {
 /** Returns a palette entry; sixels use percentages. */
 function encodePaletteEntry(colour: number): string {
   const toPercent = (value: number): number => Math.round(((value % LEVELS) / (LEVELS - 1)) * 100);
-  const [red, green, blue] = [colour / LEVELS ** 2, colour / LEVELS, colour].map(part =>
-    toPercent(Math.floor(part)),
+  const [red, green, blue] = [colour / LEVELS ** 2, colour / LEVELS, colour].map(value =>
+    toPercent(Math.floor(value)),
   );
   return `#${colour};2;${red};${green};${blue}`;
 }
 
+interface SixelBand {
+  readonly width: number;
+  readonly firstRow: number;
+  /** The number of rows, at most six. */
+  readonly rowCount: number;
+}
+
 /**
- * Encodes six rows: for each colour, a line of characters whose bits mark the rows that have it.
+ * Encodes a band of rows: for each colour, a line of characters whose bits mark the rows that have
+ * it.
  */
-function encodeBand(colours: Int16Array, width: number, rows: number, start: number): string {
+function encodeBand(colours: Int16Array, { width, firstRow, rowCount }: SixelBand): string {
   const lines = new Map<number, Uint8Array>();
-  for (let row = 0; row < rows; row += 1) {
+  for (let row = 0; row < rowCount; row += 1) {
     for (let column = 0; column < width; column += 1) {
-      const colour = colours[start + row * width + column] ?? -1;
+      const colour = colours[(firstRow + row) * width + column] ?? -1;
       if (colour < 0) continue;
       const line = lines.get(colour) ?? new Uint8Array(width);
       line[column] = (line[column] ?? 0) | (1 << row);

@@ -33,7 +33,7 @@ export function buildSummaryRanges({ overall, models, baseline }: TestSummary): 
 
 function buildRateRange(label: string, { rate, interval }: RateSummary): GridRange {
   const text = `${formatPercent(Number(rate.toFixed(3)))} (${formatInterval(interval)})`;
-  return { label, text, value: rate, interval, min: 0, mark: undefined, tone: 'good' };
+  return { label, text, value: rate, interval, min: 0, comparedValue: undefined, tone: 'good' };
 }
 
 /**
@@ -56,7 +56,7 @@ export function buildCaseRanges(
     value: passRate(caseRuns),
     interval,
     min: 0,
-    mark: computeRequiredRate(pass, runs),
+    comparedValue: computeRequiredRate(pass, runs),
     tone: status === 'passed' ? getPassedTone(caseRuns) : 'bad',
   };
 
@@ -89,7 +89,7 @@ function buildDifferenceRange({
     value: difference,
     interval,
     min: -1,
-    mark: 0,
+    comparedValue: 0,
     tone: getRangeTone(interval),
   };
 }

@@ -13,7 +13,7 @@ const RANGE: GridRange = {
   value: 0,
   interval: [-0.5, 1],
   min: -1,
-  mark: 0,
+  comparedValue: 0,
   tone: 'changed',
 };
 
