@@ -74,8 +74,9 @@ function throwIfBatchStopped(
  * @throws {CliError} if no model answered any row
  */
 function getFailedExitCode({ batch, tally }: RunningBatch): ExitCode {
-  if (tally.unansweredCount > 0 && tally.unansweredCount === tally.endedCount)
+  if (tally.unansweredCount > 0 && tally.unansweredCount === tally.endedCount) {
     throw nobodyAnsweredError();
+  }
 
   // Any answer of the service shows whether it keeps keys.
   const { embedded, client } = batch.connection;

@@ -178,8 +178,9 @@ export class CsvResults implements ResultsFile {
   async finish(isSorted: boolean): Promise<void> {
     await this.#writing;
     await throwIfReplaced(this.#file, this.#handle);
-    if (!this.#needsRewrite && !isSorted && !this.hasEarlierResults)
+    if (!this.#needsRewrite && !isSorted && !this.hasEarlierResults) {
       return flushHandle(this.#handle);
+    }
     const results = [...this.#matchedRows.values(), ...this.#results.values()];
     if (isSorted) results.sort((a, b) => a.row - b.row);
     await this.#replace(results);
@@ -217,8 +218,9 @@ export class CsvResults implements ResultsFile {
     const columns = this.#columns;
     const fitsColumns =
       tableRow.earlierRunIds === undefined && names.every(name => columns.ownNames.includes(name));
-    if (this.#results.has(id) || !fitsColumns || outputCount > columns.outputCount)
+    if (this.#results.has(id) || !fitsColumns || outputCount > columns.outputCount) {
       this.#needsRewrite = true;
+    }
     const parts = formatLineParts(columns, tableRow);
     const start = this.#size;
     await this.#append(joinLineParts(parts));
