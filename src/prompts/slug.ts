@@ -3,6 +3,7 @@ import { isUuid } from '../wire/index.ts';
 
 export const PROMPT_FILE_EXTENSION = '.prompt';
 
+/** Matches a slug: a letter or digit, then up to 99 letters, digits, `.`, `_` and `-`. */
 const SLUG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$/u;
 
 /** Returns the slug of a prompt file: its name without `.prompt` or another known extension. */

@@ -80,9 +80,10 @@ function splitTurns(body: string): {
   const parts: string[] = [];
   let remainder = body;
   let [mark, nextMark] = [INPUT_MARK, OUTPUT_MARK];
-  for (let at = remainder.indexOf(mark); at >= 0; at = remainder.indexOf(mark)) {
-    parts.push(remainder.slice(0, at));
-    remainder = remainder.slice(at + mark.length);
+  while (remainder.includes(mark)) {
+    const index = remainder.indexOf(mark);
+    parts.push(remainder.slice(0, index));
+    remainder = remainder.slice(index + mark.length);
     [mark, nextMark] = [nextMark, mark];
   }
 

@@ -15,6 +15,7 @@ import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
 import { isEvaluation, OPENAI_EVALS } from './openai-evals/convert-evaluation.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
+/** The format of a file that may be a prompt. */
 export type FileFormat =
   | { readonly kind: 'prompt' }
   | { readonly kind: 'evaluation' }
@@ -34,14 +35,15 @@ const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
 /** Matches a YAML key. Prompt files begin with front matter or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
+/** Matches the line `---` at the top of a file, and the comments before it. */
+const FRONT_MATTER_START = /^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u;
+
+/** Returns the format of a file, by its name and then by its content. */
 export function detectFormat(file: string, text: string): FileFormat {
   if (GITHUB_NAME.test(file)) return { kind: 'foreign', foreignFormat: GITHUB_MODELS };
 
   const isOurs = file.endsWith('.prompt');
-  if (
-    isOurs &&
-    (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))
-  ) {
+  if (isOurs && (FRONT_MATTER_START.test(text) || !YAML_KEY.test(text))) {
     return { kind: 'prompt' };
   }
 

@@ -7,6 +7,9 @@ import { listInputs, type Piece, splitAtInputs } from './template-pieces.ts';
 /** Matches a variable of fabric, `{{name}}`. */
 const FABRIC_VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
 
+/** Matches the call of a plug-in or an extension, such as `{{plugin:datetime:today}}`. */
+const PLUGIN_TAG = /\{\{(?:plugin|ext):[^{}\n]*(?:\}\})?/u;
+
 export function isFabricPattern(file: string): boolean {
   return path.basename(file) === 'system.md';
 }
@@ -17,7 +20,7 @@ export const FABRIC_PATTERN: ForeignFormat = {
   read({ file, text, readSibling }, findings) {
     noteLines(
       { body: text, bodyLine: 1 },
-      /\{\{(?:plugin|ext):[^{}\n]*(?:\}\})?/u,
+      PLUGIN_TAG,
       findings,
       found => `${found} is not carried out: it is sent as text`,
     );

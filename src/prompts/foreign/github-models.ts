@@ -69,6 +69,13 @@ export const GITHUB_MODELS: ForeignFormat = {
     }),
 };
 
+/** A parameter of the model under our name. */
+interface ModelParameter {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly place: FilePosition;
+}
+
 class GithubReader {
   readonly #root: YamlValue;
   readonly #entries: ReadonlyMap<string, YamlEntry>;
@@ -129,7 +136,7 @@ class GithubReader {
     return this.#findings.attempt(() => value.readStorableText(name));
   }
 
-  #readParameters(): { key: string; value: JsonValue; place: FilePosition }[] {
+  #readParameters(): ModelParameter[] {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.readEntries('modelParameters'));
     const knownEntries = (entries ?? []).filter(entry => {

@@ -105,14 +105,18 @@ function findExcessFault(rowCount: number, evaluatorCount: number): string | und
   return `its rows and evaluators make more than ${formatNumber(BOUNDS.checks)} checks`;
 }
 
+interface RowReading {
+  readonly evaluators: readonly Evaluator[];
+  /** The inputs of the prompt. */
+  readonly inputs: readonly string[];
+  readonly addNote: AddNote;
+}
+
+/** Reads a row of `testData` as a case. */
 function readRow(
   item: YamlValue,
   number: number,
-  {
-    evaluators,
-    inputs,
-    addNote,
-  }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; addNote: AddNote },
+  { evaluators, inputs, addNote }: RowReading,
 ): ForeignCase {
   const entries = item.readEntries('a row of testData');
   const empty = entries.find(({ value }) => value.isEmpty);
@@ -150,15 +154,14 @@ interface EvaluatorPlace {
   readonly at: number;
 }
 
+const EVALUATOR_KINDS = ['string', 'llm', 'uses'];
+const LLM_EVALUATOR_KEYS = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
 const KNOWN_KINDS = 'the kinds are string, llm and uses';
 
 function readEvaluator(item: YamlValue, number: number, addNote: AddNote): Evaluator {
   const entries = item.readEntries('an evaluator');
-  const [kind, ...otherKinds] = entries.filter(({ key }) =>
-    ['string', 'llm', 'uses'].includes(key),
-  );
-
-  const unknownEntry = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
+  const [kind, ...otherKinds] = entries.filter(({ key }) => EVALUATOR_KINDS.includes(key));
+  const unknownEntry = entries.find(({ key }) => !['name', ...EVALUATOR_KINDS].includes(key));
   if (unknownEntry) {
     throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not known; ${KNOWN_KINDS}`);
   }
@@ -209,8 +212,7 @@ function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, addNote: A
 
 function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   const entries = entry.value.readEntries('llm');
-  const llmKeys = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
-  const unknownEntry = entries.find(({ key }) => !llmKeys.includes(key));
+  const unknownEntry = entries.find(({ key }) => !LLM_EVALUATOR_KEYS.includes(key));
   if (unknownEntry) throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not a key of llm`);
 
   const findValue = (name: string): YamlValue | undefined =>

@@ -43,11 +43,9 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
     const { head, body } = markdown;
     reportMissingText(markdown, findings);
     noteUnexecutedParts(markdown, findings);
-    const { pieces, usesArguments } = splitAtArguments(
-      body,
-      readArgumentNames(head['arguments']),
-      hasZeroBasedArguments(markdown),
-    );
+    const { pieces, usesArguments } = splitAtArguments(body, readArgumentNames(head['arguments']), {
+      isZeroBased: hasZeroBasedArguments(markdown),
+    });
 
     const model = readFrontMatterText(head, 'model');
     const frontMatter: JsonObject = withoutUndefined({
@@ -103,10 +101,15 @@ function readArgumentNames(value: JsonValue | undefined): string[] {
   );
 }
 
+interface ArgumentNumbering {
+  /** True if the first argument is `$0`, not `$1`. */
+  readonly isZeroBased: boolean;
+}
+
 function splitAtArguments(
   body: string,
   names: readonly string[],
-  isZeroBased: boolean,
+  { isZeroBased }: ArgumentNumbering,
 ): { pieces: Piece[]; usesArguments: boolean } {
   const namePatterns = names
     .toSorted((a, b) => b.length - a.length)
@@ -125,7 +128,10 @@ function splitAtArguments(
   let end = 0;
   for (const { 0: placeholderText, index } of body.matchAll(placeholder)) {
     if (placeholderText === '$0' && !isZeroBased) continue;
-    pieces.push({ text: body.slice(end, index) }, toArgumentPiece(placeholderText, isZeroBased));
+    pieces.push(
+      { text: body.slice(end, index) },
+      toArgumentPiece(placeholderText, { isZeroBased }),
+    );
     end = index + placeholderText.length;
   }
 
@@ -134,7 +140,7 @@ function splitAtArguments(
   return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };
 }
 
-function toArgumentPiece(placeholderText: string, isZeroBased: boolean): Piece {
+function toArgumentPiece(placeholderText: string, { isZeroBased }: ArgumentNumbering): Piece {
   if (placeholderText === '$ARGUMENTS') return { input: 'arguments' };
   const [, digits] = /^\$(?:ARGUMENTS\[)?(\d+)\]?$/u.exec(placeholderText) ?? [];
   if (digits === undefined) return { input: placeholderText.slice(1) };

@@ -18,6 +18,7 @@ export interface PromptInputs {
   readonly imageInputs: readonly ImageInputField[];
 }
 
+/** An input with its schema. */
 interface SchemaField {
   readonly key: string;
   readonly schema: JsonObject;
@@ -177,7 +178,7 @@ function createTextInput(
   const type = inferInputType(schema);
   const defaultField = defaultValue?.value ?? findOwnValue(schema, 'default');
   const defaultText = defaultField === undefined ? undefined : toTextOrJson(defaultField);
-  const fault = defaultValue && findDefaultFault(key, defaultValue.value, schema, choices);
+  const fault = defaultValue && findDefaultFault(defaultValue.value, { key, schema, choices });
   if (defaultValue && fault !== undefined) findings.addFault(defaultValue.place, fault);
 
   return {
@@ -191,11 +192,16 @@ function createTextInput(
   };
 }
 
+interface InputSchema {
+  readonly key: string;
+  readonly schema: JsonObject;
+  /** The values of an enum as texts. */
+  readonly choices: readonly string[] | undefined;
+}
+
 function findDefaultFault(
-  key: string,
   value: JsonValue,
-  schema: JsonObject,
-  choices: readonly string[] | undefined,
+  { key, schema, choices }: InputSchema,
 ): string | undefined {
   if (choices) {
     return value === null || choices.includes(toTextOrJson(value))

@@ -10,6 +10,9 @@ import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import type { ReadSibling } from './named-schemas.ts';
 
+/** Matches a folder or a file in the name of a partial; `..` and `.hidden` are neither. */
+const PARTIAL_STEP = /^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u;
+
 const UNREAD_FILE_FAULTS = {
   outside: 'the file leads out of its folder: --allow-outside allows it',
   irregular: 'this is not a file',
@@ -130,7 +133,7 @@ export function createSiblingReader(
  */
 function findPartialPath(directory: string, name: string): string | undefined {
   const steps = name.split('/');
-  if (steps.some(step => !/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(step))) return undefined;
+  if (!steps.every(step => PARTIAL_STEP.test(step))) return undefined;
   const file = `_${steps.pop() ?? ''}${PROMPT_FILE_EXTENSION}`;
   return path.join(directory, ...steps, file);
 }

@@ -3,18 +3,26 @@ import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON } from '../../python.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
-/**
- * Returns the program that prints the tests which a file makes. `config` is JSON, null for none.
- */
-export function buildTestGenerator(
-  folder: string,
-  file: string,
-  name: string,
-  config: string,
-): readonly [string, ...string[]] {
-  return file.endsWith('.py')
-    ? [PYTHON, '-c', PYTHON_TESTS, folder, file, name === '' ? 'generate_tests' : name, config]
-    : ['node', '-e', NODE_TESTS, folder, file, name, config];
+/** The function that makes tests, and the JSON that it gets. */
+interface TestGenerator {
+  readonly folder: string;
+  readonly file: string;
+  /** The name of the function; empty for the default one. */
+  readonly exportName: string;
+  /** JSON; `null` for none. */
+  readonly config: string;
+}
+
+/** Returns the program that prints the tests which a file makes. */
+export function buildTestGenerator({
+  folder,
+  file,
+  exportName,
+  config,
+}: TestGenerator): readonly [string, ...string[]] {
+  if (!file.endsWith('.py')) return ['node', '-e', NODE_TESTS, folder, file, exportName, config];
+  const functionName = exportName === '' ? 'generate_tests' : exportName;
+  return [PYTHON, '-c', PYTHON_TESTS, folder, file, functionName, config];
 }
 
 const NODE_TESTS = `

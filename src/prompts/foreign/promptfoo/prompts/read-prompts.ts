@@ -58,7 +58,8 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
   const [onlyEntry] = entries;
 
   // Older configurations write `{file.txt: label}`.
-  if (entries.size === 1 && onlyEntry && !raw && !id) {
+  const isLabelled = entries.size === 1 && !raw && !id;
+  if (isLabelled && onlyEntry) {
     return readNamedPrompts(onlyEntry[0], item, conversion, { label: onlyEntry[1].scalar });
   }
 

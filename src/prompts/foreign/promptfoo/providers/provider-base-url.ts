@@ -3,14 +3,17 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import type { PromptfooAddress } from './promptfoo-provider.ts';
+import { findUnusedName } from './unused-name.ts';
 
-/** Providers that answer like OpenAI, at their addresses. */
-export const LIKE_OPENAI: readonly {
+interface OpenAiLikeProvider {
   readonly prefix: RegExp;
   readonly name: string;
   readonly baseUrl: string;
   readonly apiKeyEnv: string;
-}[] = [
+}
+
+/** Providers that answer like OpenAI, at their addresses. */
+export const LIKE_OPENAI: readonly OpenAiLikeProvider[] = [
   {
     prefix: /^(?:huggingface|hf):chat:/u,
     name: 'huggingface',
@@ -28,8 +31,7 @@ export const LIKE_OPENAI: readonly {
 /** Keys of a `config` with the address of a provider. */
 export const ADDRESS_KEYS = ['apiBaseUrl', 'apiHost', 'baseUrl', 'baseURL'];
 
-/** Providers whose address a `config` may set. */
-const ADDRESSABLE_PROVIDERS: readonly {
+interface AddressableProvider {
   readonly prefix: RegExp;
   readonly engine: string;
   /** The address of the provider itself, if it has one for everybody. */
@@ -37,7 +39,10 @@ const ADDRESSABLE_PROVIDERS: readonly {
   /** The path of an address that is only a host; promptfoo adds Azure's to every address. */
   readonly path: string;
   readonly apiKeyEnv?: string;
-}[] = [
+}
+
+/** Providers whose address a `config` may set. */
+const ADDRESSABLE_PROVIDERS: readonly AddressableProvider[] = [
   { prefix: /^openai:/u, engine: 'openai', ownBaseUrl: 'https://api.openai.com/v1', path: '/v1' },
   {
     prefix: /^openrouter:/u,
@@ -106,11 +111,10 @@ function chooseHostName(
   // Names of built-in providers are single words.
   const name = host.includes('-') ? host : `${host}-address`;
   const content = JSON.stringify(entry);
-  let freeName = name;
-  for (let number = 2; (addressProviders.get(freeName) ?? content) !== content; number += 1) {
-    freeName = `${name}-${number}`;
-  }
-
+  const freeName = findUnusedName(
+    name,
+    candidate => (addressProviders.get(candidate) ?? content) === content,
+  );
   addressProviders.set(freeName, content);
   return freeName;
 }

@@ -16,6 +16,9 @@ import { withDefaults } from './sent-settings.ts';
 const TAKES_PROMPT_CONFIG =
   /^(?:openai|anthropic|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf):/u;
 
+/** Matches a Python file and possibly the name of a function: `python:provider.py:call_api`. */
+const PYTHON_PROVIDER_ID = /^(?:file:\/\/|python:)(?<file>.+?\.py)(?::(?<functionName>\w+))?$/u;
+
 const PROVIDER_KEYS: KnownKeys = {
   known: ['config', 'label', 'delay', 'transform', 'description', 'tags', 'prompts'],
   unsupported: ['env', 'inputs'],
@@ -25,10 +28,11 @@ const PROVIDER_KEYS: KnownKeys = {
 const MODEL_VARIABLE =
   /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
+/** Code that parses an answer that is JSON. */
 const PARSE_ANSWER_CODE = `try { return JSON.parse(output); } catch {}
 return output;`;
 
-/** Reads a provider; undefined with a note if it has no equivalent. */
+/** Reads a provider. Reports one without an equivalent, and returns undefined. */
 export function readPromptfooProvider(
   item: YamlValue,
   conversion: ConversionContext,
@@ -51,6 +55,7 @@ interface ProviderRole {
   readonly isJudge?: boolean;
 }
 
+/** A provider with the parts that the configuration writes. */
 interface NamedProvider extends ProviderRole {
   readonly id: string;
   readonly at: YamlValue;
@@ -130,7 +135,7 @@ function fillModelVariables(provider: NamedProvider, conversion: ConversionConte
   return { ...provider, id };
 }
 
-/** Converts a provider that is a model; undefined with a note if we have no such model. */
+/** Converts a provider that is a model. Reports one that we don't have, and returns undefined. */
 function convertModel(
   namedProvider: NamedProvider,
   conversion: ConversionContext,
@@ -183,13 +188,15 @@ function composeTransforms(
 ): string | undefined {
   const [first, second] = codes.filter(code => code !== undefined);
   if (first === undefined || second === undefined) return first;
-  const [one, other] = [first, second].map(code => (code.includes('\n') ? code : `return ${code}`));
+  const [firstBody, secondBody] = [first, second].map(code =>
+    code.includes('\n') ? code : `return ${code}`,
+  );
 
   return `const first = (function (output, context) {
-${one}
+${firstBody}
 })(output, context);
 return (function (output, context) {
-${other}
+${secondBody}
 })(first, context);`;
 }
 
@@ -198,10 +205,9 @@ ${other}
  * JavaScript knows it.
  */
 function listTestedNames({ id, label, at }: NamedProvider): string[] {
-  const [, script, name = 'default'] =
-    /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
-  const isPython = script !== undefined;
-  const ownName = isPython && !at.isMap ? `python:${script}:${name}` : id;
-  const isKnown = isPython || KEEPS_ID.test(id);
-  return [...(label === undefined ? [] : [label]), ...(isKnown ? [ownName] : [])];
+  const { file, functionName = 'default' } = PYTHON_PROVIDER_ID.exec(id)?.groups ?? {};
+  const isPython = file !== undefined;
+  const testedId = isPython && !at.isMap ? `python:${file}:${functionName}` : id;
+  const isIdKnown = isPython || KEEPS_ID.test(id);
+  return [...(label === undefined ? [] : [label]), ...(isIdKnown ? [testedId] : [])];
 }

@@ -6,6 +6,12 @@ import type { PromptfooProvider } from './promptfoo-provider.ts';
 import { KEEPS_ID, readProviderParts, readWrittenParts } from './provider-parts.ts';
 import { readPromptfooProvider } from './read-provider.ts';
 
+/** The prompt that is converted, among all prompts of its configuration. */
+interface PromptChoice {
+  readonly all: readonly PromptNames[];
+  readonly chosen: PromptNames & { readonly readsLabel?: boolean };
+}
+
 /**
  * Reads the models of a configuration.
  *
@@ -14,10 +20,7 @@ import { readPromptfooProvider } from './read-provider.ts';
  */
 export function readPromptfooProviders(
   node: YamlValue | undefined,
-  prompts: {
-    readonly all: readonly PromptNames[];
-    readonly chosen: PromptNames & { readonly readsLabel?: boolean };
-  },
+  prompts: PromptChoice,
   conversion: ConversionContext,
   promptConfig?: ReadonlyMap<string, YamlValue>,
 ): PromptfooProvider[] {

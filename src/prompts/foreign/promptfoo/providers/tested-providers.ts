@@ -47,17 +47,18 @@ export function withTestedProviders(
   };
 }
 
+interface TestedModels {
+  /** The providers that are asked; those that only tests name are added. */
+  readonly providersByKey: Map<string, PromptfooProvider>;
+  /** The settings of the prompt and of all tests. */
+  readonly settings: ReadonlyMap<string, YamlValue>;
+}
+
 /** Returns a test with the indices of its models. Adds its own provider to `providersByKey`. */
 function chooseModels(
   test: ConfiguredTest,
   { listed, asked }: ConfiguredProviders,
-  {
-    providersByKey,
-    settings,
-  }: {
-    readonly providersByKey: Map<string, PromptfooProvider>;
-    readonly settings: ReadonlyMap<string, YamlValue>;
-  },
+  { providersByKey, settings }: TestedModels,
   conversion: ConversionContext,
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;

@@ -21,7 +21,7 @@ export interface ConfiguredTest {
   readonly vars: ReadonlyMap<string, readonly Variable[]>;
   /** Undefined for an assertion that is left out. */
   readonly asserts: readonly (Assertion | undefined)[];
-  readonly options: AssertionOptions;
+  readonly options: ConfiguredTestOptions;
   readonly metadata: JsonObject;
   /** The number of its scenario; undefined if it belongs to none. */
   readonly scenario?: number | undefined;
@@ -39,6 +39,7 @@ export interface ConfiguredTest {
   readonly isInvalid?: boolean;
 }
 
+/** A value of a variable. */
 export interface Variable {
   /** The text that promptfoo makes of it: an object is `[object Object]`. */
   readonly text: string;
@@ -50,7 +51,8 @@ export interface Variable {
   readonly file?: string;
 }
 
-interface AssertionOptions {
+/** The `options` of a test. */
+interface ConfiguredTestOptions {
   /** The code that makes other values of the variables. */
   readonly transformVars?: YamlValue | undefined;
   readonly transform?: string | undefined;
@@ -66,6 +68,7 @@ interface AssertionOptions {
   readonly repeat?: number | undefined;
 }
 
+/** A test without anything: promptfoo asks each prompt once. */
 export const EMPTY_TEST: ConfiguredTest = {
   name: undefined,
   at: undefined,
@@ -76,6 +79,7 @@ export const EMPTY_TEST: ConfiguredTest = {
   isLeftOut: false,
 };
 
+/** Returns a test with the parts of another that it overrides or adds to. */
 export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): ConfiguredTest {
   return {
     name: override.name ?? base.name,
@@ -108,6 +112,7 @@ export function withConversation(test: ConfiguredTest): ConfiguredTest {
   return { ...test, metadata: { ...metadata, conversationId: `__scenario_${scenario}__` } };
 }
 
+/** Returns the number of cases that the values of a test's variables make. */
 export function countCombinations(vars: ConfiguredTest['vars']): number {
   return [...vars.values()].reduce((product, values) => product * values.length, 1);
 }

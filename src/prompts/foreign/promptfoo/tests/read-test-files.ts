@@ -13,7 +13,7 @@ import { readTestTable } from './read-test-table.ts';
 
 const TESTS_FILE = /\.(?:csv|jsonl?|ya?ml)$/iu;
 
-/** Matches a file that makes tests, with the name of a function. */
+/** Matches a file that makes tests, and possibly a function: `file://tests.py:make_tests`. */
 const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 
 /** Reads tests, and the files of tests that they name. */
@@ -136,7 +136,12 @@ async function generateTests(
   if (conversion.omitUnlessAllowed(at, `the tests in ${name} come from a program`)) return [];
 
   const configText = JSON.stringify(config?.toJson() ?? null);
-  const argv = buildTestGenerator(conversion.directory, file, exportName, configText);
+  const argv = buildTestGenerator({
+    folder: conversion.directory,
+    file,
+    exportName,
+    config: configText,
+  });
   const line = conversion.findConfigurationLine(at) ?? 1;
   const output = conversion.requestOutput({ name: argv.join('\0'), argv, line });
 

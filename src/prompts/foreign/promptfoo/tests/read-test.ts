@@ -34,7 +34,9 @@ const OPTION_KEYS: KnownKeys = {
   unsupported: ['prefix', 'suffix', 'rubricPrompt'],
 };
 
+/** The option that names a variable for the answer. */
 const STORE_KEY = 'storeOutputAs';
+/** The option with code that makes other values of the variables. */
 const TRANSFORM_KEY = 'transformVars';
 
 /** Options that only a test can carry out, not a written test file. */
@@ -45,11 +47,17 @@ export function isTestSetting(key: string, conversion: ConversionContext): boole
   return isAnswerSetting(key, conversion) && !OPTION_KEYS.known.includes(key);
 }
 
+/** The role of a test in its configuration. */
+interface TestRole {
+  /** True for `defaultTest`, whose parts all tests share; default false. */
+  readonly isDefault?: boolean;
+}
+
 /** Reads a test. The settings of `defaultTest` are those of the providers. */
 export function readTest(
   node: YamlValue,
   conversion: ConversionContext,
-  { isDefault = false }: { readonly isDefault?: boolean } = {},
+  testRole: TestRole = {},
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
   const entries = readMergedValues(node, 'a test');
@@ -57,11 +65,11 @@ export function readTest(
   const options = optionsNode
     ? readMergedValues(optionsNode, 'options')
     : new Map<string, YamlValue>();
-  reportTestKeys(entries, isDefault, conversion);
-  reportOptionKeys(options, isDefault, conversion);
+  reportTestKeys(entries, testRole, conversion);
+  reportOptionKeys(options, testRole, conversion);
 
   const findProviderNode = (key: ProviderKey): YamlValue | undefined =>
-    takesProviders(key, isDefault, conversion) ? entries.get(key) : undefined;
+    takesProviders(key, testRole, conversion) ? entries.get(key) : undefined;
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
   conversion.reportNodeOnlyCode(transform, optionsNode ?? node);
   const vars = readVariablesOfTest(entries.get('vars'), options, conversion);
@@ -93,7 +101,7 @@ export function readTest(
 /** Returns true if a key that names providers is carried out. */
 function takesProviders(
   key: ProviderKey,
-  isDefault: boolean,
+  { isDefault = false }: TestRole,
   { isForTest }: ConversionContext,
 ): boolean {
   // promptfoo does not read `provider` in `defaultTest`.
@@ -102,11 +110,11 @@ function takesProviders(
 
 function reportTestKeys(
   entries: ReadonlyMap<string, YamlValue>,
-  isDefault: boolean,
+  testRole: TestRole,
   conversion: ConversionContext,
 ): void {
   const providerKeys = TESTED_PROVIDER_KEYS.filter(key =>
-    takesProviders(key, isDefault, conversion),
+    takesProviders(key, testRole, conversion),
   );
   const knownKeys = [...TEST_KEYS.known, ...providerKeys];
   conversion.reportKeys(
@@ -118,7 +126,7 @@ function reportTestKeys(
 
 function reportOptionKeys(
   options: ReadonlyMap<string, YamlValue>,
-  isDefault: boolean,
+  { isDefault = false }: TestRole,
   conversion: ConversionContext,
 ): void {
   const { isForTest } = conversion;
@@ -136,7 +144,9 @@ function readVariablesOfTest(
   conversion: ConversionContext,
 ): Map<string, readonly Variable[]> {
   return vars
-    ? readVariables(vars, conversion, readBoolean(options, 'disableVarExpansion') === true)
+    ? readVariables(vars, conversion, {
+        keepsLists: readBoolean(options, 'disableVarExpansion') === true,
+      })
     : new Map<string, readonly Variable[]>();
 }
 

@@ -20,6 +20,8 @@ import { isTestSetting, REQUIRED_KEYS, readTest } from './read-test.ts';
 import { readTestList } from './read-test-files.ts';
 import { withTransformedVars } from './transform-variables.ts';
 
+const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
+
 /** Reads the tests of a configuration with these prompts. */
 export async function readTests(
   entries: ReadonlyMap<string, YamlValue>,
@@ -65,7 +67,7 @@ async function readOwnTests(
   return isAskedOnce && !areLeftOut ? [EMPTY_TEST] : [];
 }
 
-/** Returns true if the test that all tests share has something to test. */
+/** Returns true if `defaultTest` has something to test. */
 function isTested({ asserts, vars }: ConfiguredTest): boolean {
   return asserts.length > 0 || vars.size > 0;
 }
@@ -112,15 +114,18 @@ function leaveOutUnknownPrompts(
   });
 }
 
+interface JudgeReading {
+  readonly judge: JudgeSetting | undefined;
+  /** True if the judge has no equivalent. */
+  readonly isLeftOut: boolean;
+}
+
 /** Reads the judges of tests with an assertion that asks the judge of its test. */
 function readJudges(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
 ): ConfiguredTest[] {
-  const judgesByValue = new Map<
-    YamlValue,
-    { readonly judge: JudgeSetting | undefined; readonly isLeftOut: boolean }
-  >();
+  const judgeReadings = new Map<YamlValue, JudgeReading>();
   return tests.map(test => {
     const { asserts, options } = test;
     const { provider } = options;
@@ -130,11 +135,11 @@ function readJudges(
     if (!provider || !asksItsJudge) return test;
 
     const omissionsBefore = conversion.omissionCount;
-    const judgeReading = judgesByValue.get(provider) ?? {
+    const judgeReading = judgeReadings.get(provider) ?? {
       judge: readPromptfooJudge(provider, conversion),
       isLeftOut: conversion.omissionCount > omissionsBefore,
     };
-    judgesByValue.set(provider, judgeReading);
+    judgeReadings.set(provider, judgeReading);
     const { judge, isLeftOut } = judgeReading;
 
     return { ...test, options: { ...options, judge }, isLeftOut: test.isLeftOut || isLeftOut };
@@ -167,8 +172,6 @@ export function readTestSettings(
       : new Map<string, YamlValue>();
   return new Map([...entries].filter(([key]) => isTestSetting(key, conversion)));
 }
-
-const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
 
 /** Returns the items of a list of scenarios, with those of the files that it names. */
 function listScenarioItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {

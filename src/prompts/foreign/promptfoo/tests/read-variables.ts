@@ -8,21 +8,22 @@ import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { Variable } from './configured-test.ts';
 import { readMediaVariable } from './media-variable.ts';
 
-/**
- * Reads variables.
- *
- * @param isWhole true to keep a list of texts as one value
- */
+interface VariableOptions {
+  /** True to keep a list of texts as one value; by default, each text makes its own case. */
+  readonly keepsLists?: boolean;
+}
+
+/** Reads the variables of a test. */
 export function readVariables(
   node: YamlValue,
   conversion: ConversionContext,
-  isWhole: boolean,
+  options: VariableOptions = {},
 ): Map<string, readonly Variable[]> {
   if (node.isEmpty) return new Map();
   const maps = node.isMap ? [node] : readVariableFiles(node, conversion);
   const values = maps.flatMap(map => [...readMergedValues(map, 'vars')]);
   return new Map(
-    values.map(([key, value]) => [key, readVariableValues(key, value, conversion, isWhole)]),
+    values.map(([key, value]) => [key, readVariableValues(key, value, conversion, options)]),
   );
 }
 
@@ -47,7 +48,7 @@ export function readVariableValues(
   key: string,
   node: YamlValue,
   conversion: ConversionContext,
-  isWhole: boolean,
+  { keepsLists = false }: VariableOptions = {},
 ): readonly Variable[] {
   const json = node.toJson();
   if (json === null) return [{ text: '', json }];
@@ -60,7 +61,7 @@ export function readVariableValues(
 
   if (typeof json !== 'object') return [{ text: String(json), json }];
 
-  if (!isWhole && isListOfTexts(json)) {
+  if (!keepsLists && isListOfTexts(json)) {
     return json.map(item => ({
       ...toVariable(readVariableText(item, node, conversion), node),
       ...pickVariableFile(item),

@@ -72,7 +72,7 @@ function transformTests(
   });
 }
 
-/** Reports code without an equivalent; returns true if there is some. */
+/** Reports code that has no equivalent; returns true if it leaves out the tests. */
 function reportUnusableTransform(
   code: string,
   at: Located,
@@ -169,15 +169,17 @@ export function reportFreshIds(
   return conversion.omissionCount > omissionsBefore;
 }
 
+/** The variables of a test before and after its code has run. */
+interface VariableChange {
+  readonly before: Readonly<Record<string, JsonValue>>;
+  readonly after: Readonly<Record<string, JsonValue>>;
+  readonly at: Located;
+}
+
+/** Returns a test with the values that its code has changed. */
 function withVars(
   test: ConfiguredTest,
-  {
-    before,
-    after,
-    at,
-  }: Readonly<Record<'before' | 'after', Readonly<Record<string, JsonValue>>>> & {
-    readonly at: Located;
-  },
+  { before, after, at }: VariableChange,
   conversion: ConversionContext,
 ): ConfiguredTest {
   const changedVars = Object.entries(after).filter(
@@ -189,7 +191,7 @@ function withVars(
     'vars',
   );
   const changedValues = [...values].map(
-    ([key, value]) => [key, readVariableValues(key, value, conversion, false)] as const,
+    ([key, value]) => [key, readVariableValues(key, value, conversion)] as const,
   );
   return { ...test, vars: new Map([...test.vars, ...changedValues]) };
 }

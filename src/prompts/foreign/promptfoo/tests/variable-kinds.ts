@@ -84,26 +84,25 @@ export function collectJsonVariables(
     const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
     for (const { text, json } of values) {
       if (typeof json !== 'string') kind.hasJson = true;
-      // An empty text stands for no value.
-      if (
-        json === '' ||
-        json === null ||
-        (typeof json === 'string' && parseJson(text) !== undefined)
-      ) {
-        kind.isAmbiguous = true;
-      }
+      if (isAmbiguousText(json, text)) kind.isAmbiguous = true;
     }
     kinds.set(name, kind);
   }
 
-  const json = [...kinds].filter(([, { hasJson }]) => hasJson);
+  const jsonKinds = [...kinds].filter(([, { hasJson }]) => hasJson);
   const missingNames = omissibleNames.filter(name => {
     const { hasJson = false, isAmbiguous = false } = kinds.get(name) ?? {};
     return !hasJson && !isAmbiguous && all.some(({ vars }) => !vars.has(name));
   });
 
   return {
-    names: [...json.map(([name]) => name), ...new Set(missingNames)],
-    mixed: json.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
+    names: [...jsonKinds.map(([name]) => name), ...new Set(missingNames)],
+    mixed: jsonKinds.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
   };
+}
+
+/** Returns true if a program can't tell a value from another: an empty text stands for no value. */
+function isAmbiguousText(json: JsonValue, text: string): boolean {
+  if (json === '' || json === null) return true;
+  return typeof json === 'string' && parseJson(text) !== undefined;
 }

@@ -1,17 +1,19 @@
 import type { JsonObject } from '../../../../../files/formats/json.ts';
 import type { ConversionContext } from '../../conversion-context.ts';
 import type { DeclaredProvider, EntryFields, WrittenProvider } from '../promptfoo-provider.ts';
+import { findUnusedName } from '../unused-name.ts';
 import { CLAUDE_AGENT } from './claude-agent.ts';
 import { readAddressFields } from './http-provider.ts';
 import { readTextGenerationFields, TEXT_GENERATION } from './hugging-face-provider.ts';
 import { readAgentFields, readExecFields, readFileFields } from './program-provider.ts';
 
-/** Matches a file that exports a provider, with the name of a Python function. */
+/** Matches a file that exports a provider: `file://provider.js`, `file://provider.py:call_api`. */
 const PROVIDER_FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 
-/** Matches a path of JavaScript or TypeScript without `file://`. */
+/** Matches a path such as `providers/own.ts`, without `file://`. */
 const SCRIPT_PATH = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
 
+/** Matches a Python file and possibly the name of a function: `python:provider.py:call_api`. */
 const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
 
 const ADDRESS = /^https?(?:$|:\/\/)/u;
@@ -74,11 +76,11 @@ function chooseDeclaredName(
     .slice(0, 40);
   const name = slug === '' ? kind : `${slug}-${kind}`;
   const entry = JSON.stringify(fields);
-  const isFree = (candidate: string): boolean =>
-    !takenModels.includes(candidate) && (entriesByModel.get(candidate) ?? entry) === entry;
-  let freeName = name;
-  for (let number = 2; !isFree(freeName); number += 1) freeName = `${name}-${number}`;
+  const freeName = findUnusedName(
+    name,
+    candidate =>
+      !takenModels.includes(candidate) && (entriesByModel.get(candidate) ?? entry) === entry,
+  );
   entriesByModel.set(freeName, entry);
-
   return freeName;
 }

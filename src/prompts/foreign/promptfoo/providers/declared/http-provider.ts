@@ -40,9 +40,10 @@ const UNSUPPORTED_ADDRESS_KEYS = [
   'tls',
 ];
 
+/** Matches a field of a variable, such as `{{context.uuid}}`. */
 const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
 
-/** Matches it within JSON. */
+/** Matches `{{ name | default("none") }}` within JSON. */
 const VARIABLE_WITH_DEFAULT =
   /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
 
@@ -102,6 +103,7 @@ class NoEquivalent extends Error {
   }
 }
 
+/** The settings of a provider by key. */
 type ConfigEntries = ReadonlyMap<string, YamlValue>;
 
 /** Returns the settings with those of `request`. @throws {NoEquivalent} */
@@ -233,10 +235,9 @@ function addRenderedBody(
       /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
   );
   const template = bodyValue?.scalar;
-  const isRendered = conversion.runsPrograms && !isJudge && isJson;
-  if (!bodyValue || template === undefined || !isRendered || mentionsEnvironment(template)) {
-    return undefined;
-  }
+  const mayBeRendered = conversion.runsPrograms && !isJudge && isJson;
+  if (!bodyValue || template === undefined || !mayBeRendered) return undefined;
+  if (mentionsEnvironment(template)) return undefined;
 
   return `\${input.${conversion.addInputForBody({ at: bodyValue, template })}}`;
 }
