@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { type CliError, notFoundError, withResumeHint } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
-import { toFailure } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/spending/budget.ts';
 import { forecastCost } from '../creation/spending/forecast.ts';
@@ -17,7 +16,6 @@ import {
   requireComparable,
 } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
-import { updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { dryRunTests } from './dry-run-tests.ts';
 import {
   type EntryResult,
@@ -32,7 +30,6 @@ import {
   reportOmissions,
   reportPostponedCases,
   reportStoppedRuns,
-  reportTestFault,
   reportTruncatedAnswers,
 } from './reporters/report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './reporters/report-tests.ts';
@@ -40,6 +37,7 @@ import { summarize } from './reporters/test-summary.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
 import { type PreparedTests, runEntriesByService } from './run/run-by-service.ts';
 import type { TestOptions } from './test-options.ts';
+import { throwIfUpdateFailed, updateTestFiles } from './update-test-files.ts';
 
 /**
  * Runs the cases of test files and reports them.
@@ -87,7 +85,7 @@ export async function runRound(
   }
 
   const update = options.update
-    ? await updateFiles(ctx, resultsBeforeUpdate)
+    ? await updateTestFiles(ctx, resultsBeforeUpdate)
     : { results: resultsBeforeUpdate, faults: [] };
   const orderedResults = sortInFileOrder(
     [...update.results, ...faults.map(toFaultyFileResult)],
@@ -104,7 +102,7 @@ export async function runRound(
     comparison,
   });
 
-  throwUpdateFault(ctx, update.faults);
+  throwIfUpdateFailed(ctx, update.faults);
   throwIfUnanswered(orderedResults);
   return { files, code: getTestsExitCode(orderedResults, options.gate, comparison) };
 }
@@ -126,13 +124,6 @@ async function checkBeforeSending(
   for (const expectation of judgedExpectations) await judge.checkPrice(expectation);
 }
 
-/** Throws the first fault of an update, if there is one, and reports the others. */
-function throwUpdateFault(ctx: Context, faults: readonly unknown[]): void {
-  if (faults.length === 0) return;
-  for (const fault of faults.slice(1)) reportTestFault(ctx, toFailure(fault));
-  throw faults[0];
-}
-
 /** @throws {CliError} if no service answered any of the requests that were sent now */
 function throwIfUnanswered(results: readonly EntryResult[]): void {
   const repetitions = results.flatMap(result => result.repetitions);
@@ -146,7 +137,7 @@ async function runChecked(
   files: readonly TestFile[],
   tests: Omit<PreparedTests, 'onChecked'>,
 ): Promise<readonly EntryResult[]> {
-  const answers = tests.entries.reduce((sum, { entry }) => sum + entry.testCase.repeat, 0);
+  const answerCount = tests.entries.reduce((sum, { entry }) => sum + entry.testCase.repeat, 0);
   let checkedCount = 0;
   const onChecked = (): void => {
     checkedCount += 1;
@@ -155,7 +146,7 @@ async function runChecked(
   const concurrency = options.concurrency ?? findLowestConcurrency(files);
   const runResults = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
   const formatCheckProgress = (): string =>
-    `${checkedCount} of ${pluralize(answers, 'answer')} checked`;
+    `${checkedCount} of ${pluralize(answerCount, 'answer')} checked`;
 
   return await withSpinner(ctx, formatCheckProgress, runResults).catch((error: unknown) => {
     const hasEmbeddedRuns = tests.entries.some(({ connection }) => connection.embedded);
@@ -184,6 +175,7 @@ function findLowestConcurrency(files: readonly TestFile[]): number | undefined {
   return bounds.length > 0 ? Math.min(...bounds) : undefined;
 }
 
+/** A round whose cases have run. */
 interface FinishedRound {
   readonly budget: Budget;
   readonly round: WatchRound | undefined;
@@ -205,12 +197,8 @@ async function reportRound(
   await budget.readTotals({ readsList: true });
 
   // The faults of the files are already reported; without results there is nothing else to show.
-  if (
-    resultsBeforeUpdate.length > 0 ||
-    options.outputs.length > 0 ||
-    ctx.globals.json ||
-    isOnGithub(ctx)
-  ) {
+  const wantsReport = options.outputs.length > 0 || ctx.globals.json || isOnGithub(ctx);
+  if (wantsReport || resultsBeforeUpdate.length > 0) {
     const summary = summarize(orderedResults, options.repeating, comparison);
     await printPaid(ctx, budget.newRuns, out =>
       reportTests(out, orderedResults, options.outputs, { media, budget, summary }),
@@ -275,35 +263,6 @@ function nothingToRunError({ failed, filter }: TestOptions): CliError {
     );
   }
   return notFoundError(`no case has ${JSON.stringify(filter)} in its name or file`);
-}
-
-/**
- * Writes actual answers as the expected ones. Expectations that can't be written, or don't match
- * all answers, stay failed. A file that can't be written is a fault, and its results stay
- * unchanged.
- */
-async function updateFiles(
-  ctx: Context,
-  results: readonly EntryResult[],
-): Promise<{ readonly results: readonly EntryResult[]; readonly faults: readonly unknown[] }> {
-  const updatedResults: EntryResult[] = [];
-  const faults: unknown[] = [];
-  const names = new Map(results.map(({ entry: { file } }) => [file.file, file.name]));
-  for (const [file, name] of names) {
-    const resultsOfFile = results.filter(({ entry }) => entry.file.file === file);
-    try {
-      const { results: newResults, writtenCount } = await updateTestFile(file, resultsOfFile);
-      updatedResults.push(...newResults);
-      if (writtenCount > 0) {
-        ctx.io.note(`note: ${name}: ${pluralize(writtenCount, 'expectation')} updated`);
-      }
-    } catch (error) {
-      updatedResults.push(...resultsOfFile);
-      faults.push(updateFault(name, error));
-    }
-  }
-
-  return { results: updatedResults, faults };
 }
 
 /** Groups the results by file, in the order of the files. */

@@ -8,6 +8,12 @@ import { type FoundTests, findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestOptions } from '../test-options.ts';
 
+/** Maximum size of a prompt file, in bytes. */
+const MAX_PROMPT_BYTES = 128 * 1024;
+
+/** Matches the start of a partial, such as `{{> greeting` or `{{#> "layout/page`. */
+const PARTIAL_NAME = /\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu;
+
 /** The facts about a file that change when it is written; empty for a missing file. */
 interface Fingerprint {
   readonly stats: string;
@@ -82,7 +88,7 @@ async function findPartials(prompt: string): Promise<ReadonlySet<string>> {
   for (let file = pendingFiles.pop(); file !== undefined; file = pendingFiles.pop()) {
     const text = await readPromptOrEmpty(file, path.dirname(prompt)).catch(() => '');
     // A prompt that is being written may not parse, so the names are looked for in its text.
-    for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
+    for (const [, name = ''] of text.matchAll(PARTIAL_NAME)) {
       const partial = path.join(
         path.dirname(prompt),
         path.dirname(name),
@@ -101,9 +107,6 @@ async function readPromptOrEmpty(file: string, folder: string): Promise<string> 
   const { realPath, fault } = inspectNamedFile(file, folder, MAX_PROMPT_BYTES);
   return fault === undefined ? await readFile(realPath, 'utf8') : '';
 }
-
-/** Maximum size of a prompt file, in bytes. */
-const MAX_PROMPT_BYTES = 128 * 1024;
 
 /** Returns the files that were changed or removed, and new ones that may be test files. */
 export function listChangedFiles(

@@ -6,8 +6,13 @@ import type { Snapshot } from './snapshot.ts';
 /** The interval between scans for files in folders without a watcher, in milliseconds. */
 const SCAN_MS = 1000;
 
-/** The next round: `a` all cases, `f` failed ones, or those that these files concern; `q` quits. */
-export type NextRound = 'a' | 'f' | 'q' | ReadonlySet<string>;
+/** The cases of a round: all, those that failed, or those that these files concern. */
+export type NextRound = 'all' | 'failed' | ReadonlySet<string>;
+
+/** What the keys of the user ask for. */
+const COMMAND_BY_KEY = { a: 'all', f: 'failed', q: 'quit' } as const;
+
+type KeyCommand = (typeof COMMAND_BY_KEY)[keyof typeof COMMAND_BY_KEY];
 
 /** Returns the files that have changed since the last call, once the changes have settled. */
 type ReadChanges = () => Promise<ReadonlySet<string> | undefined>;
@@ -16,8 +21,8 @@ type ReadChanges = () => Promise<ReadonlySet<string> | undefined>;
 export class WatchEvents {
   readonly #ctx: Context;
   readonly #watchers = new Map<string, FSWatcher>();
-  /** The keys with a meaning that were pressed and not handled yet. */
-  readonly #keys: ('a' | 'f' | 'q')[] = [];
+  /** The commands of the keys that were pressed and not handled yet. */
+  readonly #pendingCommands: KeyCommand[] = [];
   #wake: () => void = () => {};
   /** True during a round, which the end of the command then interrupts. */
   isRunning = false;
@@ -53,29 +58,30 @@ export class WatchEvents {
     }
   }
 
-  /** Waits for the next key with a meaning or the next change. @throws the signal's reason */
-  async waitForNext(changes: ReadChanges): Promise<NextRound> {
+  /** Waits for a command of the user, or the next change. @throws the signal's reason */
+  async waitForNext(readChanges: ReadChanges): Promise<NextRound | 'quit'> {
     const { io, signal } = this.#ctx;
-    const keys = io.stdin.isTerminal
+    const keyHelp = io.stdin.isTerminal
       ? '; press a to run all, f to run the failed ones, q to quit'
       : '';
     for (let isFirst = true; ; isFirst = false) {
       signal.throwIfAborted();
-      const next = this.#keys.shift() ?? (await changes());
+      const next = this.#pendingCommands.shift() ?? (await readChanges());
       if (next !== undefined) return next;
-      if (isFirst) io.note(`waiting for changes${keys}`);
-      if (this.#keys.length === 0) await this.#waitForEvent(signal);
+      if (isFirst) io.note(`waiting for changes${keyHelp}`);
+      if (this.#pendingCommands.length === 0) await this.#waitForEvent(signal);
     }
   }
 
   /** Waits for the next change. @throws the signal's reason */
-  async waitForChange(changes: ReadChanges, signal: AbortSignal): Promise<ReadonlySet<string>> {
-    for (;;) {
+  async waitForChange(readChanges: ReadChanges, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    let changedFiles: ReadonlySet<string> | undefined;
+    while (changedFiles === undefined) {
       await this.#waitForEvent(signal);
       signal.throwIfAborted();
-      const changed = await changes();
-      if (changed !== undefined) return changed;
+      changedFiles = await readChanges();
     }
+    return changedFiles;
   }
 
   async #waitForEvent(signal: AbortSignal): Promise<void> {
@@ -93,10 +99,15 @@ export class WatchEvents {
   }
 
   readonly #onData = (data: Buffer | string): void => {
+    // In raw mode, Ctrl-C arrives as a character.
     for (const key of String(data).replaceAll('\u0003', 'q')) {
       if (key === 'q' && this.isRunning) process.emit('SIGINT', 'SIGINT');
-      else if (key === 'a' || key === 'f' || key === 'q') this.#keys.push(key);
+      else if (isCommandKey(key)) this.#pendingCommands.push(COMMAND_BY_KEY[key]);
     }
     this.#wake();
   };
+}
+
+function isCommandKey(key: string): key is keyof typeof COMMAND_BY_KEY {
+  return Object.hasOwn(COMMAND_BY_KEY, key);
 }

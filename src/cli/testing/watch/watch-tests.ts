@@ -30,24 +30,25 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
   }
 }
 
+/** Runs rounds until the user quits or a cap is reached. */
 async function runRounds(
   ctx: Context,
   tests: WatchedTests,
   events: WatchEvents,
 ): Promise<ExitCode> {
-  let next: NextRound = 'a';
+  let round: NextRound = 'all';
   for (;;) {
-    const { code, changed } = await runUntilChange(ctx, tests, events, next);
+    const { code, changedFiles } = await runUntilChange(ctx, tests, events, round);
     if (code === EXIT.capReached) return code;
 
     if (code === undefined) {
-      next = typeof next === 'string' ? 'a' : new Set([...next, ...(changed ?? [])]);
+      round = typeof round === 'string' ? 'all' : new Set([...round, ...(changedFiles ?? [])]);
       continue;
     }
 
-    const change = changed ?? (await events.waitForNext(() => tests.readChanges()));
-    if (change === 'q') return code;
-    next = change;
+    const next = changedFiles ?? (await events.waitForNext(() => tests.readChanges()));
+    if (next === 'quit') return code;
+    round = next;
   }
 }
 
@@ -57,7 +58,7 @@ interface RoundEnd {
   /**
    * The files that changed during the round; undefined if it was not watched, or none has changed.
    */
-  readonly changed: ReadonlySet<string> | undefined;
+  readonly changedFiles: ReadonlySet<string> | undefined;
 }
 
 /** Runs a round, which a change ends if it costs nothing. */
@@ -67,8 +68,8 @@ async function runUntilChange(
   events: WatchEvents,
   round: NextRound,
 ): Promise<RoundEnd> {
-  const change = new RoundEndingChange(over =>
-    events.waitForChange(() => tests.readChanges(), over),
+  const change = new RoundEndingChange(waitSignal =>
+    events.waitForChange(() => tests.readChanges(), waitSignal),
   );
   const signal = AbortSignal.any([ctx.signal, change.signal]);
   let code: ExitCode | undefined;
@@ -83,40 +84,40 @@ async function runUntilChange(
     await change.stop();
   }
 
-  return { code, changed: change.files };
+  return { code, changedFiles: change.files };
 }
 
 /** Waits for a change during a round, and ends the round when it comes. */
 class RoundEndingChange {
-  readonly #nextChange: (over: AbortSignal) => Promise<ReadonlySet<string>>;
-  readonly #round = new AbortController();
-  readonly #over = new AbortController();
-  #watching: Promise<void> | undefined;
+  readonly #waitForChange: (waitSignal: AbortSignal) => Promise<ReadonlySet<string>>;
+  readonly #roundController = new AbortController();
+  readonly #waitController = new AbortController();
+  #pendingEnd: Promise<void> | undefined;
   /** The changed files; undefined before a change. */
   files: ReadonlySet<string> | undefined;
 
-  constructor(nextChange: (over: AbortSignal) => Promise<ReadonlySet<string>>) {
-    this.#nextChange = nextChange;
+  constructor(waitForChange: (waitSignal: AbortSignal) => Promise<ReadonlySet<string>>) {
+    this.#waitForChange = waitForChange;
   }
 
   /** Aborted at a change. */
   get signal(): AbortSignal {
-    return this.#round.signal;
+    return this.#roundController.signal;
   }
 
   /** Starts to wait. */
   watch(): void {
-    this.#watching = this.#endRound().catch(() => {});
+    this.#pendingEnd = this.#endRound().catch(() => {});
   }
 
   /** Stops waiting, once a change that has been seen is read. */
   async stop(): Promise<void> {
-    this.#over.abort();
-    await this.#watching;
+    this.#waitController.abort();
+    await this.#pendingEnd;
   }
 
   async #endRound(): Promise<void> {
-    this.files = await this.#nextChange(this.#over.signal);
-    this.#round.abort(new Interrupted('SIGINT', [], { stopCause: 'a change' }));
+    this.files = await this.#waitForChange(this.#waitController.signal);
+    this.#roundController.abort(new Interrupted('SIGINT', [], { stopCause: 'a change' }));
   }
 }

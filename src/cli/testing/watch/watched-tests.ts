@@ -66,20 +66,20 @@ export class WatchedTests {
    * @param round.onNoCost called if the round costs nothing
    */
   async run(
-    wantedRound: NextRound,
+    nextRound: NextRound,
     { signal, onNoCost }: { readonly signal: AbortSignal; readonly onNoCost: () => void },
   ): Promise<ExitCode> {
     const { update } = this.#options;
-    const runsOnlyFailed = this.#options.failed || wantedRound === 'f';
+    const runsOnlyFailed = this.#options.failed || nextRound === 'failed';
     const { code, files } = await runRound(
       { ...this.#ctx, signal },
       { ...this.#options, failed: runsOnlyFailed },
       this.#budget,
       {
         isChosen:
-          typeof wantedRound === 'string'
+          typeof nextRound === 'string'
             ? () => true
-            : createDependencyCheck(wantedRound, this.#snapshot, this.#runCases),
+            : createDependencyCheck(nextRound, this.#snapshot, this.#runCases),
         // With `--update`, the round writes test files, so it must end before changes count again.
         onNoCost: update ? () => {} : onNoCost,
       },
@@ -93,7 +93,7 @@ export class WatchedTests {
   }
 
   /**
-   * Returns the files that have changed since the last call, if any concerns a case; notes them.
+   * Notes the files that have changed since the last call, and returns them if any concerns a case.
    */
   async readChanges(): Promise<ReadonlySet<string> | undefined> {
     const changedPaths = await this.#waitForChanges();
@@ -113,16 +113,23 @@ export class WatchedTests {
 
   /** Returns the changed files once nothing has changed for a while. */
   async #waitForChanges(): Promise<ReadonlySet<string>> {
-    const changedNames = new Set<string>();
-    for (;;) {
-      const now = await this.#takeSnapshot();
-      const newChanges = listChangedFiles(this.#snapshot, now);
-      this.#snapshot = now;
-      this.#watch(now.files);
-      if (newChanges.size === 0) return changedNames;
-      for (const name of newChanges) changedNames.add(name);
+    const changedPaths = new Set<string>();
+    let newChanges = await this.#updateSnapshot();
+    while (newChanges.size > 0) {
+      for (const changedPath of newChanges) changedPaths.add(changedPath);
       await new Promise(resolve => setTimeout(resolve, TEST_FILES_SETTLE_MS));
+      newChanges = await this.#updateSnapshot();
     }
+    return changedPaths;
+  }
+
+  /** Takes a new snapshot, and returns the files that have changed since the last one. */
+  async #updateSnapshot(): Promise<ReadonlySet<string>> {
+    const snapshot = await this.#takeSnapshot();
+    const changedPaths = listChangedFiles(this.#snapshot, snapshot);
+    this.#snapshot = snapshot;
+    this.#watch(snapshot.files);
+    return changedPaths;
   }
 
   #countConcernedCases(changed: ReadonlySet<string>): number {
@@ -150,11 +157,11 @@ export class WatchedTests {
  */
 function withUnreadableFiles(
   readableFiles: readonly TestFile[],
-  former: readonly TestFile[],
+  formerFiles: readonly TestFile[],
 ): TestFile[] {
   const isLost = ({ file }: TestFile): boolean =>
     !readableFiles.some(testFile => testFile.file === file) && existsSync(file);
-  return [...readableFiles, ...former.filter(isLost)];
+  return [...readableFiles, ...formerFiles.filter(isLost)];
 }
 
 /** Reports the changed files and the number of cases that they affect. */
