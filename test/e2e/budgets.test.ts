@@ -150,7 +150,7 @@ describe('what the built command loads', () => {
     [
       'that reads and renders prompts',
       'prompt-worker.cjs',
-      { files: 8, kilobytes: 334, builtins: READ_SETTINGS },
+      { files: 8, kilobytes: 337, builtins: READ_SETTINGS },
     ],
   ] as const)('for a process %s', async (_, name, budget) => {
     expectWithin(await loadedBy({ command: path.join(INSTALLED, 'dist', name), args: [] }), budget);
