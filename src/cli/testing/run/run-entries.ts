@@ -210,7 +210,7 @@ async function runTurn(
   requests: ResumableRequests,
   checks: RepetitionChecks,
 ): Promise<{ readonly repetition: Repetition | undefined; readonly hasAnswer: boolean }> {
-  const { prepared, expectedCreation: creates } = preparedTurn;
+  const { prepared, expectedCreation } = preparedTurn;
   const request = async () => ({ ...prepared.request, repetition: job.repetition });
 
   let hasAnswer = false;
@@ -221,7 +221,7 @@ async function runTurn(
 
   let repetition: Repetition | undefined;
   await requests.run(
-    [{ ...job, prepared, creates, request }],
+    [{ ...job, prepared, expectedCreation, request }],
     async (turnJob, result, { isEarlier }) => {
       repetition = await checks.check({ job: turnJob, result, isEarlier }, { onAnswer });
     },
