@@ -4,9 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * The files that wait or take long: begun late, one of these would be waited for alone at the end.
  */
 const SLOW = [
-  '/test/service/postgres/',
+  '/test/service/store/postgres/',
   '/test/e2e/',
-  '/test/chaos/',
   '/test/page/',
   '/test/action/',
   '/test/cli/recordings/',

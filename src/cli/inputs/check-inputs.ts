@@ -24,9 +24,9 @@ const FLAG_HINTS: InputHints = {
 
 /** The hints of a fault. */
 interface FaultHints {
-  /** How to send it anyway; default `NO_VALIDATE_HINTS`, none for a command that always checks. */
+  /** Hints on sending it anyway; default `NO_VALIDATE_HINTS`, none if a command always checks. */
   readonly uncheckedHints?: readonly string[];
-  /** How to give a missing input; default by flags. */
+  /** Hints on giving a missing input; default by flags. */
   readonly inputHints?: InputHints | undefined;
 }
 

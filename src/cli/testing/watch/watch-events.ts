@@ -9,7 +9,7 @@ const SCAN_MS = 1000;
 /** The cases of a round: all, those that failed, or those that these files concern. */
 export type NextRound = 'all' | 'failed' | ReadonlySet<string>;
 
-/** What the keys of the user ask for. */
+/** The commands of the keys that a user may press. */
 const COMMAND_BY_KEY = { a: 'all', f: 'failed', q: 'quit' } as const;
 
 type KeyCommand = (typeof COMMAND_BY_KEY)[keyof typeof COMMAND_BY_KEY];
