@@ -8,7 +8,7 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { findPromptFile } from '../targets/prompt-file.ts';
 
 /** Maximum number of offered runs. */
-const MAX_RUNS = 1000;
+const MAX_OFFERED_RUNS = 1000;
 
 /** A prompt that this machine knows. */
 export interface KnownPrompt {
@@ -33,7 +33,7 @@ export interface KnownPrompt {
  */
 export class CachedFacts {
   readonly #ctx: Context;
-  #local: Promise<LocalFacts> | undefined;
+  #localFacts: Promise<LocalFacts> | undefined;
 
   /** @param ctx has the flags of the completed line */
   constructor(ctx: Context) {
@@ -100,7 +100,7 @@ export class CachedFacts {
     const runs: JournalEntry[] = [];
     for await (const entry of this.#ctx.journal.readNewestFirst()) {
       if (entry.baseUrl === service && entry.runId !== undefined) runs.push(entry);
-      if (runs.length === MAX_RUNS) break;
+      if (runs.length === MAX_OFFERED_RUNS) break;
     }
     return runs;
   }
@@ -133,8 +133,8 @@ export class CachedFacts {
   }
 
   #getLocalFacts(): Promise<LocalFacts> {
-    this.#local ??= loadLocalFacts(this.#ctx);
-    return this.#local;
+    this.#localFacts ??= loadLocalFacts(this.#ctx);
+    return this.#localFacts;
   }
 
   #getService(): string {

@@ -25,9 +25,9 @@ export interface Candidate {
 
 export interface SourceRequest {
   readonly ctx: Context;
-  readonly call: TypedCommand;
+  readonly typedCommand: TypedCommand;
   readonly table: CommandTable;
-  readonly known: CachedFacts;
+  readonly facts: CachedFacts;
   /** The typed part of the word, without its flag. */
   readonly typed: string;
 }
@@ -37,31 +37,31 @@ export type CandidateSource = (
   request: SourceRequest,
 ) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
-export const suggestCommands: CandidateSource = ({ call: { below } }) =>
-  below.map(command => ({ value: getCommandName(command), description: command.summary }));
+export const suggestCommands: CandidateSource = ({ typedCommand: { subcommands } }) =>
+  subcommands.map(command => ({ value: getCommandName(command), description: command.summary }));
 
 /**
  * Returns the names of flags, long if possible; a flag that is on the line already only if it is
  * repeatable.
  */
-export const suggestFlags: CandidateSource = ({ call: { flags, flagValues } }) =>
+export const suggestFlags: CandidateSource = ({ typedCommand: { flags, flagValues } }) =>
   flags
     .filter(({ name, repeats }) => repeats || !flagValues.has(name))
     .map(({ name, description }) => ({ value: name, description }));
 
 const createFileSource =
-  (form: RegExp): CandidateSource =>
+  (pattern: RegExp): CandidateSource =>
   ({ ctx: { cwd, env }, typed }) =>
-    completePaths(typed, { cwd, home: findHomeDirectory(env) }, name => form.test(name)).map(
+    completePaths(typed, { cwd, home: findHomeDirectory(env) }, name => pattern.test(name)).map(
       value => ({
         value,
         isPartial: value.endsWith('/'),
       }),
     );
 
-const files = createFileSource(/./u);
-const promptFiles = createFileSource(/\.prompt(?:\.ya?ml)?$/u);
-const testFiles = createFileSource(/\.test\.yaml$/u);
+const suggestFiles = createFileSource(/./u);
+const suggestPromptFiles = createFileSource(/\.prompt(?:\.ya?ml)?$/u);
+const suggestTestFiles = createFileSource(/\.test\.yaml$/u);
 
 const suggestProfiles: CandidateSource = ({ ctx }) => [
   ...[...ctx.settings.profiles].map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
@@ -80,48 +80,52 @@ export const combineSources =
   };
 
 /** Returns ids of versions: of the prompt on the line, or of any prompt if it is unknown. */
-const suggestVersions: CandidateSource = async ({ call, known }) => {
-  const prompt = await known.findPrompt(call.operands[0]);
-  return (await known.listPrompts())
+const suggestVersions: CandidateSource = async ({ typedCommand, facts }) => {
+  const prompt = await facts.findPrompt(typedCommand.operands[0]);
+  return (await facts.listPrompts())
     .filter(({ promptId }) => prompt === undefined || promptId === prompt.promptId)
     .map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
 };
 
-/** Returns the slugs of prompts; their ids only if no slug is known. */
+/** Returns the slugs of prompts; their ids only if no slug is facts. */
 const suggestPromptIds: CandidateSource = request =>
   suggestPrompts(request, ({ promptId }) => promptId);
 
-/** Returns the slugs of prompts to run; ids of versions if no slug is known. */
-const suggestRunnable: CandidateSource = request =>
+/** Returns the slugs of prompts to run; ids of versions if no slug is facts. */
+const suggestPromptsToRun: CandidateSource = request =>
   suggestPrompts(request, ({ promptVersionId }) => promptVersionId);
 
 /** Aliases and prompt files don't depend on the service; prompts do. */
-const targets: CandidateSource = combineSources(suggestAliases, promptFiles, suggestRunnable);
+const suggestTargets: CandidateSource = combineSources(
+  suggestAliases,
+  suggestPromptFiles,
+  suggestPromptsToRun,
+);
 
 /** Returns names of prompts; their labels after a slug and `@` are typed. */
 async function suggestPrompts(
-  { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
+  { facts, typed }: Pick<SourceRequest, 'facts' | 'typed'>,
   getId: (prompt: KnownPrompt) => string,
 ): Promise<Candidate[]> {
   if (!typed.includes('@')) {
-    return [...(await known.listNames(getId))].map(([value, description]) => ({
+    return [...(await facts.listNames(getId))].map(([value, description]) => ({
       value,
       description,
     }));
   }
-  return (await known.listPrompts()).flatMap(({ slug, labels = [], title }) =>
+  return (await facts.listPrompts()).flatMap(({ slug, labels = [], title }) =>
     labels.map(label => ({ value: `${slug}@${label}`, description: title })),
   );
 }
 
-const suggestRuns: CandidateSource = async ({ ctx, known }) =>
-  (await known.listRuns()).map(({ runId = '', runStatus = 'started', time }) => ({
+const suggestRuns: CandidateSource = async ({ ctx, facts }) =>
+  (await facts.listRuns()).map(({ runId = '', runStatus = 'started', time }) => ({
     value: runId,
     description: `${runStatus}, ${formatIsoAge(time, ctx.clock.now())}`,
   }));
 
-const loadLocalModels: CandidateSource = async ({ known }) =>
-  (await known.listModels()).map(({ model, modality }) => ({
+const suggestModels: CandidateSource = async ({ facts }) =>
+  (await facts.listModels()).map(({ model, modality }) => ({
     value: model,
     description: modality,
   }));
@@ -131,46 +135,49 @@ const loadLocalModels: CandidateSource = async ({ known }) =>
  * images.
  */
 const suggestInputs: CandidateSource = async request => {
-  const { call, known, typed } = request;
-  const [key, value] = splitPair(typed);
+  const { typedCommand, facts, typed } = request;
+  const [key, value] = parsePair(typed);
   if (key !== undefined && value.startsWith('@')) {
-    const paths = await files({ ...request, typed: value.slice(1) });
+    const paths = await suggestFiles({ ...request, typed: value.slice(1) });
     return paths.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
 
-  const { text, images } = describeConfig((await known.findPrompt(call.operands[0]))?.config);
+  const prompt = await facts.findPrompt(typedCommand.operands[0]);
+  const { text, images } = describeConfig(prompt?.config);
   if (key !== undefined) {
     if (images.some(({ name }) => name === key)) {
-      const paths = await files({ ...request, typed: value });
+      const paths = await suggestFiles({ ...request, typed: value });
       return paths.map(file => ({ ...file, value: `${key}=${file.value}` }));
     }
     const { choices = [] } = text.find(field => field.key === key) ?? {};
     return choices.map(choice => ({ value: `${key}=${choice}` }));
   }
 
-  const pictures = images.flatMap(({ name, description }) =>
+  const namedImages = images.flatMap(({ name, description }) =>
     name === undefined ? [] : [[name, description] as const],
   );
   const keys = new Map([
     ...text.map(field => [field.key, field.description] as const),
-    ...pictures,
+    ...namedImages,
   ]);
-  return suggestKeys(call, '--input', keys);
+  return suggestKeys(typedCommand, '--input', keys);
 };
 
 /**
  * Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it
  * is unknown.
  */
-const suggestRunOptions: CandidateSource = async ({ call, known, typed }) => {
-  const model = call.flagValues.get('--model')?.at(-1) ?? (await known.findModel(call.operands[0]));
-  const models = (await known.listModels()).filter(
+const suggestRunOptions: CandidateSource = async ({ typedCommand, facts, typed }) => {
+  const model =
+    typedCommand.flagValues.get('--model')?.at(-1) ??
+    (await facts.findModel(typedCommand.operands[0]));
+  const models = (await facts.listModels()).filter(
     entry => model === undefined || entry.model === model,
   );
   const options = models.flatMap(entry => entry.availableRunOptions);
-  const [key] = splitPair(typed);
+  const [key] = parsePair(typed);
   if (key === undefined) {
-    return suggestKeys(call, '--option', new Map(options.map(option => [option.key, ''])));
+    return suggestKeys(typedCommand, '--option', new Map(options.map(option => [option.key, ''])));
   }
 
   const values = options.filter(option => option.key === key).flatMap(option => option.options);
@@ -181,8 +188,8 @@ const suggestSettingKeys: CandidateSource = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
 const suggestSettingValues: CandidateSource = request => {
-  const key = SETTING_KEYS.find(name => name === request.call.operands[0]);
-  if (key === 'model' || key === 'judge') return loadLocalModels(request);
+  const key = SETTING_KEYS.find(name => name === request.typedCommand.operands[0]);
+  if (key === 'model' || key === 'judge') return suggestModels(request);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
     ? [{ value: 'true' }, { value: 'false' }]
     : [];
@@ -203,7 +210,7 @@ const HELP_TOPICS = [
   'tests',
 ];
 
-const suggestHelpTopics: CandidateSource = ({ call: { operands }, table }) => {
+const suggestHelpTopics: CandidateSource = ({ typedCommand: { operands }, table }) => {
   const [group] = operands;
   const path = group === undefined ? '' : findSubcommand(table, undefined, group)?.path;
   return [
@@ -215,27 +222,29 @@ const suggestHelpTopics: CandidateSource = ({ call: { operands }, table }) => {
   ];
 };
 
-export const SOURCES: Readonly<Record<Extract<CompletionSource, string>, CandidateSource>> = {
+export const CANDIDATE_SOURCES: Readonly<
+  Record<Extract<CompletionSource, string>, CandidateSource>
+> = {
   aliases: suggestAliases,
-  files,
+  files: suggestFiles,
   helpTopics: suggestHelpTopics,
   inputs: suggestInputs,
-  models: loadLocalModels,
+  models: suggestModels,
   profiles: suggestProfiles,
-  promptFiles,
+  promptFiles: suggestPromptFiles,
   prompts: suggestPromptIds,
   runOptions: suggestRunOptions,
   runs: suggestRuns,
   settingKeys: suggestSettingKeys,
   settingValues: suggestSettingValues,
-  targets,
-  testFiles,
+  targets: suggestTargets,
+  testFiles: suggestTestFiles,
   versions: suggestVersions,
 };
 
-function splitPair(typed: string): readonly [key: string | undefined, value: string] {
-  const at = typed.indexOf('=');
-  return at < 0 ? [undefined, ''] : [typed.slice(0, at), typed.slice(at + 1)];
+function parsePair(typed: string): readonly [key: string | undefined, value: string] {
+  const separator = typed.indexOf('=');
+  return separator < 0 ? [undefined, ''] : [typed.slice(0, separator), typed.slice(separator + 1)];
 }
 
 /**
@@ -243,11 +252,11 @@ function splitPair(typed: string): readonly [key: string | undefined, value: str
  * typed.
  */
 function suggestKeys(
-  call: TypedCommand,
+  typedCommand: TypedCommand,
   flag: string,
   keys: ReadonlyMap<string, string | undefined>,
 ): Candidate[] {
-  const typedKeys = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
+  const typedKeys = (typedCommand.flagValues.get(flag) ?? []).map(pair => parsePair(pair)[0]);
   return [...keys]
     .filter(([key]) => !key.includes('=') && !typedKeys.includes(key))
     .map(([key, description = '']) => ({ value: `${key}=`, description, isPartial: true }));

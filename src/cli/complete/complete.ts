@@ -4,10 +4,10 @@ import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { escapeControls, escapeNonAscii, toOneLine } from '../terminal/sanitise.ts';
 import { CachedFacts } from './cached-facts.ts';
 import {
+  CANDIDATE_SOURCES,
   type Candidate,
   type CandidateSource,
   combineSources,
-  SOURCES,
   suggestCommands,
   suggestFlags,
 } from './candidate-sources.ts';
@@ -26,8 +26,11 @@ import {
   type TypedCommand,
 } from './typed-command.ts';
 
+/** Matches an ASCII character that bash may treat specially outside quotes, such as a space or `$`. */
+const BASH_SPECIAL = /[^\w@%+=:,./\u0080-\u{10ffff}-]/gu;
+
 /** Returns the code of `__complete <shell> -- …`, which the completion scripts call. */
-export function completeFrom(table: CommandTable) {
+export function createCompleteAction(table: CommandTable) {
   return async (ctx: Context, shell: string, words: readonly string[]): Promise<ExitCode> => {
     const complete = (line: ShellLine): Promise<Candidate[]> => collectCandidates(ctx, table, line);
     const lines = await buildCompletionLines(shell, words, complete).catch(() => []);
@@ -52,12 +55,9 @@ export async function buildCompletionLines(
     case 'zsh':
       return formatForZsh(await complete(toShellLine(words)));
     case 'fish':
+      // Only the word under the cursor still has its quotes.
       return formatForFish(
-        await complete(
-          toShellLine(
-            words.map((word, index) => (index < words.length - 1 ? word : unquoteWord(word))),
-          ),
-        ),
+        await complete(toShellLine([...words.slice(0, -1), unquoteWord(words.at(-1) ?? '')])),
       );
     case 'powershell':
       return formatForPowerShell(await complete(toShellLine(decodeWords(words[0] ?? ''))));
@@ -84,11 +84,10 @@ function decodeWords(text: string): string[] {
  * nothing in them. A space follows a single candidate that ends the word.
  */
 function formatForBash(candidates: readonly Candidate[], line: BashLine): string[] {
-  const [only, another] = candidates;
-  if (only !== undefined && another === undefined && !only.isPartial && line.quote === '') {
-    return [`${formatBashCandidate(only, line)} `];
-  }
-  return candidates.map(candidate => formatBashCandidate(candidate, line));
+  const values = candidates.map(candidate => formatBashCandidate(candidate, line));
+  const [only, ...others] = candidates;
+  const endsWord = others.length === 0 && only?.isPartial !== true && line.quote === '';
+  return endsWord ? values.map(value => `${value} `) : values;
 }
 
 /** Returns lines with value and description, for fish, which quotes values itself. */
@@ -116,16 +115,16 @@ function formatForPowerShell(candidates: readonly Candidate[]): string[] {
   );
 }
 
-function formatBashCandidate({ value }: Candidate, { kept, quote }: BashLine): string {
-  const tilde = kept === 0 && quote === '' && value.startsWith('~/') ? '~' : '';
-  return tilde + quoteForBash(value.slice(kept + tilde.length), quote);
+function formatBashCandidate({ value }: Candidate, { keptLength, quote }: BashLine): string {
+  const tilde = keptLength === 0 && quote === '' && value.startsWith('~/') ? '~' : '';
+  return tilde + quoteForBash(value.slice(keptLength + tilde.length), quote);
 }
 
 function quoteForBash(text: string, quote: QuoteMark): string {
   if (quote === "'") return text.replaceAll("'", String.raw`'\''`);
   // Within double quotes, only other quotes prevent history expansion.
   if (quote === '"') return text.replace(/["$`\\]/gu, String.raw`\$&`).replaceAll('!', `"'!'"`);
-  return text.replace(/[^\w@%+=:,./\u0080-\u{10ffff}-]/gu, String.raw`\$&`);
+  return text.replace(BASH_SPECIAL, String.raw`\$&`);
 }
 
 /** Quotes a word for PowerShell, which also accepts typographic quotes as quotes. */
@@ -143,19 +142,15 @@ async function collectCandidates(
   table: CommandTable,
   { words, current }: ShellLine,
 ): Promise<Candidate[]> {
-  const call = readTypedCommand(table, words);
-  if (call === undefined) return [];
+  const typedCommand = readTypedCommand(table, words);
+  if (typedCommand === undefined) return [];
 
-  const { source, prefix } = chooseSource(call, current);
+  const { source, prefix } = chooseSource(typedCommand, current);
   const typedPart = current.slice(prefix.length);
-  const lineCtx = withFlags(ctx, call);
-  const candidates = await Promise.resolve({
-    ctx: lineCtx,
-    call,
-    table,
-    known: new CachedFacts(lineCtx),
-    typed: typedPart,
-  })
+  const lineCtx = withFlags(ctx, typedCommand);
+  const facts = new CachedFacts(lineCtx);
+  const request = { ctx: lineCtx, typedCommand, table, facts, typed: typedPart };
+  const candidates = await Promise.resolve(request)
     .then(source)
     .catch(() => []);
 
@@ -166,35 +161,38 @@ async function collectCandidates(
 
 /** Returns the source of candidates, and the part of the word before them. */
 function chooseSource(
-  call: TypedCommand,
+  typedCommand: TypedCommand,
   currentWord: string,
 ): { readonly source: CandidateSource; readonly prefix: string } {
-  if (call.open !== undefined) {
-    return { source: getCandidateSource(call.open.completes), prefix: '' };
+  if (typedCommand.openFlag !== undefined) {
+    return { source: getCandidateSource(typedCommand.openFlag.completes), prefix: '' };
   }
-  if (isFlag(currentWord) && !call.onlyOperands) {
-    const carried = findFlagWithValue(currentWord, call.flags);
-    if (carried === undefined) return { source: suggestFlags, prefix: '' };
-    return { source: getCandidateSource(carried.flag.completes), prefix: carried.prefix };
+  if (isFlag(currentWord) && !typedCommand.hasEndedFlags) {
+    const flagWithValue = findFlagWithValue(currentWord, typedCommand.flags);
+    if (flagWithValue === undefined) return { source: suggestFlags, prefix: '' };
+    return {
+      source: getCandidateSource(flagWithValue.flag.completes),
+      prefix: flagWithValue.prefix,
+    };
   }
   return {
-    source: combineSources(suggestCommands, getCandidateSource(findNextArgument(call))),
+    source: combineSources(suggestCommands, getCandidateSource(findNextArgument(typedCommand))),
     prefix: '',
   };
 }
 
 /** Returns the kind of the next argument; a repeatable last one applies to all that follow. */
 function findNextArgument({ command, operands }: TypedCommand): CompletionSource | undefined {
-  const all = command?.arguments ?? [];
-  const last = all.at(-1);
-  const repeated = last?.[0].includes('...') === true ? last : undefined;
-  const [usage = '', , completes] = all[operands.length] ?? repeated ?? [];
+  const argumentSpecs = command?.arguments ?? [];
+  const lastSpec = argumentSpecs.at(-1);
+  const repeatableSpec = lastSpec?.[0].includes('...') === true ? lastSpec : undefined;
+  const [usage = '', , completes] = argumentSpecs[operands.length] ?? repeatableSpec ?? [];
   return findCompletionKind(usage, completes);
 }
 
 function getCandidateSource(completes: CompletionSource | undefined): CandidateSource {
   if (completes === undefined) return () => [];
-  if (typeof completes === 'string') return SOURCES[completes];
+  if (typeof completes === 'string') return CANDIDATE_SOURCES[completes];
   return () => completes.map(value => ({ value }));
 }
 

@@ -11,7 +11,7 @@ export type QuoteMark = '' | "'" | '"';
 /** A line of bash, with the part of the word that bash replaces. */
 export interface BashLine extends ShellLine {
   /** The length of `current` before the replaced part. */
-  readonly kept: number;
+  readonly keptLength: number;
   readonly quote: QuoteMark;
 }
 
@@ -34,8 +34,8 @@ export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLin
   const words: string[] = [];
   let word: Word | undefined;
   let quote: QuoteMark = '';
-  for (let at = 0; at < lineBeforeCursor.length; at += 1) {
-    const character = lineBeforeCursor.charAt(at);
+  for (let index = 0; index < lineBeforeCursor.length; index += 1) {
+    const character = lineBeforeCursor.charAt(index);
     if (quote === '' && /\s/u.test(character)) {
       if (word !== undefined) words.push(word.value);
       word = undefined;
@@ -49,9 +49,9 @@ export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLin
     } else if (quote === '' && (character === "'" || character === '"')) {
       quote = character;
       word.quoteAt = word.value.length;
-    } else if (character === '\\' && isEscape(quote, lineBeforeCursor.charAt(at + 1))) {
-      at += 1;
-      word.value += lineBeforeCursor.charAt(at);
+    } else if (character === '\\' && isEscape(quote, lineBeforeCursor.charAt(index + 1))) {
+      index += 1;
+      word.value += lineBeforeCursor.charAt(index);
     } else {
       word.value += character;
       if (quote === '' && breaks.includes(character)) word.breakAt = word.value.length;
@@ -62,7 +62,7 @@ export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLin
   return {
     words: getProgramArguments(words),
     current: value,
-    kept: quote === '' ? breakAt : quoteAt,
+    keptLength: quote === '' ? breakAt : quoteAt,
     quote,
   };
 }

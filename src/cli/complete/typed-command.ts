@@ -12,7 +12,7 @@ export interface TypedCommand {
   /** The command, or the group without its verb; undefined for the root. */
   readonly command: CommandSpec | undefined;
   /** The commands that the next word may name. */
-  readonly below: readonly CommandSpec[];
+  readonly subcommands: readonly CommandSpec[];
   /** Every flag that may follow. */
   readonly flags: readonly Flag[];
   /** The values of the flags so far, by long name. */
@@ -20,9 +20,9 @@ export interface TypedCommand {
   /** The arguments so far. */
   readonly operands: readonly string[];
   /** The flag that the next word is the value of. */
-  readonly open: Flag | undefined;
+  readonly openFlag: Flag | undefined;
   /** True after `--`, which ends the flags. */
-  readonly onlyOperands: boolean;
+  readonly hasEndedFlags: boolean;
 }
 
 export interface Flag {
@@ -46,14 +46,14 @@ export function readTypedCommand(
   let flags = listAcceptedFlags(table, command);
 
   let openFlag: Flag | undefined;
-  let onlyOperands = false;
+  let hasEndedFlags = false;
   for (const word of words) {
     if (openFlag !== undefined) {
       addFlagValue(flagValues, openFlag, word);
       openFlag = undefined;
-    } else if (word === '--' && !onlyOperands) {
-      onlyOperands = true;
-    } else if (isFlag(word) && !onlyOperands) {
+    } else if (word === '--' && !hasEndedFlags) {
+      hasEndedFlags = true;
+    } else if (isFlag(word) && !hasEndedFlags) {
       openFlag = readFlag(word, flags, flagValues);
     } else {
       const subcommand = operands.length === 0 ? findSubcommand(table, command, word) : undefined;
@@ -69,7 +69,15 @@ export function readTypedCommand(
   }
 
   const subcommands = operands.length === 0 ? listSubcommands(table, command?.path ?? '') : [];
-  return { command, below: subcommands, flags, flagValues, operands, open: openFlag, onlyOperands };
+  return {
+    command,
+    subcommands: subcommands,
+    flags,
+    flagValues,
+    operands,
+    openFlag: openFlag,
+    hasEndedFlags: hasEndedFlags,
+  };
 }
 
 /** Returns the subcommand with that name or alias, of a command or of the root. */
@@ -98,14 +106,16 @@ export function findFlagWithValue(
   flags: readonly Flag[],
 ): { readonly flag: Flag; readonly prefix: string } | undefined {
   const isLong = word.startsWith('--');
-  const at = isLong ? word.indexOf('=') : 2;
-  if (at < 0 || word.length <= 2) return undefined;
+  const nameEnd = isLong ? word.indexOf('=') : 2;
+  if (nameEnd < 0 || word.length <= 2) return undefined;
 
-  const name = word.slice(0, at);
+  const name = word.slice(0, nameEnd);
   const flag = flags.find(
     candidate => candidate.value !== 'none' && (isLong ? candidate.name : candidate.short) === name,
   );
-  return flag === undefined ? undefined : { flag, prefix: word.slice(0, isLong ? at + 1 : at) };
+  return flag === undefined
+    ? undefined
+    : { flag, prefix: word.slice(0, isLong ? nameEnd + 1 : nameEnd) };
 }
 
 export function isFlag(word: string): boolean {
@@ -118,9 +128,9 @@ function readFlag(
   flags: readonly Flag[],
   flagValues: Map<string, string[]>,
 ): Flag | undefined {
-  const carried = findFlagWithValue(word, flags);
-  if (carried !== undefined) {
-    addFlagValue(flagValues, carried.flag, word.slice(carried.prefix.length));
+  const flagWithValue = findFlagWithValue(word, flags);
+  if (flagWithValue !== undefined) {
+    addFlagValue(flagValues, flagWithValue.flag, word.slice(flagWithValue.prefix.length));
   }
 
   const flag = flags.find(({ name, short }) => name === word || short === word);
@@ -191,8 +201,8 @@ const PLACEHOLDERS: Readonly<Record<string, CompletionSource>> = {
  */
 export function findCompletionKind(
   usage: string,
-  own: CompletionSource | undefined,
+  declaredSource: CompletionSource | undefined,
 ): CompletionSource | undefined {
   const [, placeholder = ''] = /[<[]([^>\].]+)/u.exec(usage) ?? [];
-  return own ?? PLACEHOLDERS[placeholder];
+  return declaredSource ?? PLACEHOLDERS[placeholder];
 }

@@ -305,7 +305,7 @@ export const COMMAND_TABLE: ProgramTable = {
       commands.map(command => ({ ...command, heading })),
     ),
     defineCommand(COMPLETE, async () =>
-      (await import('../complete/complete.ts')).completeFrom(COMMAND_TABLE),
+      (await import('../complete/complete.ts')).createCompleteAction(COMMAND_TABLE),
     ),
   ],
 };

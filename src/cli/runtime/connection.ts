@@ -216,8 +216,9 @@ async function connectWith(
   const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
   const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
-  const open = (): Promise<Transport> => openTransport(service, sources.env);
-  const transport = recorder === undefined ? open : () => recorder.wrap(open);
+  const openServiceTransport = (): Promise<Transport> => openTransport(service, sources.env);
+  const transport =
+    recorder === undefined ? openServiceTransport : () => recorder.wrap(openServiceTransport);
   const client: PromptService = await createClient(sources, address, {
     apiKey,
     resources,

@@ -64,14 +64,14 @@ export async function createContext(
   const journal = new Journal(stateDir, clock, { isWritten: !isReplay });
 
   const interrupts = listenForInterrupts(signalSource, clock);
-  const limit = startTimeLimit(clock, globals.timeoutMs, () =>
+  const timeLimit = startTimeLimit(clock, globals.timeoutMs, () =>
     endUnlessEnded(() => signalSource.exit(EXIT.waitTimeout)),
   );
-  const signal = AbortSignal.any([interrupts.signal, limit.signal]);
+  const signal = AbortSignal.any([interrupts.signal, timeLimit.signal]);
 
   const checks = openOnce(() => openChecks(signal));
   const nodeChecks = openOnce(openNodeChecks);
-  const tasks = openOnce(openTasks);
+  const promptTasks = openOnce(openTasks);
 
   const sources: ConnectionSources = {
     modelsFile: globals.models === undefined ? undefined : path.resolve(cwd, globals.models),
@@ -89,7 +89,7 @@ export async function createContext(
     journal,
     isReplay,
     signal,
-    timeLeftMs: limit.timeLeftMs,
+    timeLeftMs: timeLimit.timeLeftMs,
     formatCommand: (...words) => createCommandFormatter(globals, env)(...words),
     recordings,
   };
@@ -108,7 +108,7 @@ export async function createContext(
       await (await nodeChecks.opened())?.endIdle();
       await connections.renewModels();
     },
-    promptTasks: tasks.open,
+    promptTasks: promptTasks.open,
     prompter: async () =>
       (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
@@ -118,8 +118,8 @@ export async function createContext(
     close: async () => {
       (await checks.opened())?.close();
       await (await nodeChecks.opened())?.endIdle();
-      await (await tasks.opened())?.close();
-      limit.stop();
+      await (await promptTasks.opened())?.close();
+      timeLimit.stop();
       await journal.close();
 
       try {

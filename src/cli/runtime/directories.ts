@@ -28,16 +28,16 @@ export function resolveDirectories(
   cwd: string,
   { platform = process.platform, needsHome = true }: DirectoryOptions = {},
 ): Directories {
-  const resolvePlace = (kind: keyof Directories): string => {
+  const resolveDirectory = (kind: keyof Directories): string => {
     const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];
     return directory
       ? path.resolve(cwd, directory)
       : (findUserFolder(kind, env, platform) ?? (needsHome ? noHomeError() : NO_HOME));
   };
   return {
-    config: resolvePlace('config'),
-    data: resolvePlace('data'),
-    state: resolvePlace('state'),
+    config: resolveDirectory('config'),
+    data: resolveDirectory('data'),
+    state: resolveDirectory('state'),
   };
 }
 

@@ -62,10 +62,10 @@ function formatPValue(p: number): string {
  * 1998 (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
  */
 export function caseDifferenceInterval(runsBefore: CaseRuns, runsAfter: CaseRuns): Interval {
-  const [old, now] = [passRate(runsBefore), passRate(runsAfter)];
-  const [oldLow, oldHigh] = rateInterval(runsBefore);
-  const [nowLow, nowHigh] = rateInterval(runsAfter);
-  const down = Math.hypot(now - nowLow, oldHigh - old);
-  const up = Math.hypot(nowHigh - now, old - oldLow);
-  return clampInterval([now - old - down, now - old + up], -1, 1);
+  const [before, after] = [passRate(runsBefore), passRate(runsAfter)];
+  const [beforeLow, beforeHigh] = rateInterval(runsBefore);
+  const [afterLow, afterHigh] = rateInterval(runsAfter);
+  const down = Math.hypot(after - afterLow, beforeHigh - before);
+  const up = Math.hypot(afterHigh - after, before - beforeLow);
+  return clampInterval([after - before - down, after - before + up], -1, 1);
 }

@@ -11,6 +11,9 @@ import type { Interval } from './interval.ts';
  */
 const RULED_OUT = Math.log(20);
 
+/** Number of halvings after which a rate no longer changes, given the precision of doubles. */
+const HALVINGS = 60;
+
 /** More answers than anyone would wait for. */
 const MAX_FURTHER_RUNS = 10_000;
 
@@ -34,8 +37,9 @@ function powerLog(base: number, exponent: number): number {
   return exponent === 0 ? 0 : exponent * Math.log(base);
 }
 
-function logChoices(all: number, some: number): number {
-  return jStat.gammaln(all + 1) - jStat.gammaln(some + 1) - jStat.gammaln(all - some + 1);
+/** Returns the logarithm of the number of ways to choose k of n. */
+function logChoices(n: number, k: number): number {
+  return jStat.gammaln(n + 1) - jStat.gammaln(k + 1) - jStat.gammaln(n - k + 1);
 }
 
 /** Returns true if the answers rule out that the true rate equals the required one. */
@@ -46,22 +50,24 @@ export function isDecided(required: number, passed: number, runs: number): boole
 /** Returns the interval of rates that are not ruled out, which is valid at any stopping time. */
 export function sequenceInterval(passed: number, runs: number): Interval {
   const observed = passed / runs;
-  const isOut = (rate: number) => evidenceAgainst(rate, passed, runs) >= RULED_OUT;
-  return [isOut(0) ? findEdge(0, observed, isOut) : 0, isOut(1) ? findEdge(1, observed, isOut) : 1];
+  const isRuledOut = (rate: number) => evidenceAgainst(rate, passed, runs) >= RULED_OUT;
+  const low = isRuledOut(0) ? findEdge(0, observed, isRuledOut) : 0;
+  const high = isRuledOut(1) ? findEdge(1, observed, isRuledOut) : 1;
+  return [low, high];
 }
 
-/** Finds the edge between a rate that is ruled out and one that is not. */
-function findEdge(outside: number, inside: number, isOut: (rate: number) => boolean): number {
-  let [out, ok] = [outside, inside];
-  for (let step = 0; step < 60; step++) {
-    const middle = (out + ok) / 2;
-    if (isOut(middle)) {
-      out = middle;
+/** Finds the edge between a rate that is ruled out and one that is not, by halving. */
+function findEdge(outside: number, inside: number, isRuledOut: (rate: number) => boolean): number {
+  let [outer, inner] = [outside, inside];
+  for (let step = 0; step < HALVINGS; step++) {
+    const middle = (outer + inner) / 2;
+    if (isRuledOut(middle)) {
+      outer = middle;
     } else {
-      ok = middle;
+      inner = middle;
     }
   }
-  return ok;
+  return inner;
 }
 
 /** Returns the highest rate that this number of answers can prove if all are good. */
@@ -86,8 +92,8 @@ export function countFurtherRunsNeeded(
   runs: number,
 ): number | undefined {
   const isDecidedAfter = (further: number) => {
-    const all = runs + further;
-    return isDecided(required, (passedRuns / runs) * all, all);
+    const totalRuns = runs + further;
+    return isDecided(required, (passedRuns / runs) * totalRuns, totalRuns);
   };
   if (!isDecidedAfter(MAX_FURTHER_RUNS)) return undefined;
   return findFirstFrom(1, isDecidedAfter);

@@ -20,14 +20,12 @@ export interface Kappa {
  * @returns undefined if both always give the same single verdict, because chance would agree too
  */
 export function cohensKappa(rows: readonly JudgedAnswer[]): Kappa | undefined {
-  const computeShare = (label: boolean, judge: boolean) =>
+  const computeShare = ({ label, judge }: JudgedAnswer) =>
     rows.filter(row => row.label === label && row.judge === judge).length / rows.length;
-  const [bothPass, labelOnly, judgeOnly, bothFail] = [
-    computeShare(true, true),
-    computeShare(true, false),
-    computeShare(false, true),
-    computeShare(false, false),
-  ];
+  const bothPass = computeShare({ label: true, judge: true });
+  const labelOnly = computeShare({ label: true, judge: false });
+  const judgeOnly = computeShare({ label: false, judge: true });
+  const bothFail = computeShare({ label: false, judge: false });
   const labels = bothPass + labelOnly;
   const judge = bothPass + judgeOnly;
   const agreements = bothPass + bothFail;

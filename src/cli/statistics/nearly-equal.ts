@@ -7,7 +7,7 @@ export function areAllEqual(values: readonly number[]): boolean {
   return values.every(value => Math.abs(value - (values[0] ?? value)) < TOLERANCE);
 }
 
-/** Returns true if a value is greater than or, up to rounding, equal to the other. */
-export function isAtLeast(value: number, other: number): boolean {
-  return value > other - TOLERANCE;
+/** Returns true if a value is greater than or, up to rounding, equal to the minimum. */
+export function isAtLeast(value: number, minimum: number): boolean {
+  return value > minimum - TOLERANCE;
 }

@@ -32,12 +32,24 @@ const SIGNIFICANT = 0.05;
  */
 export const MIN_PAIRS = 6;
 
+/** Up to this number of pairs, every combination of signs is tried. */
+const MAX_EXACT_PAIRS = 16;
+
+/** Number of combinations of signs to try for more pairs. */
+const SAMPLE_COUNT = 100_000;
+
+/** Fixed, so that the same reports have the same verdict. */
+const SEED = 20_261_123;
+
+/** Number of random bits in a number of the generator. */
+const BITS_PER_NUMBER = 32;
+
 /** Compares the rates of cases before and after a change. @param pairs at least one */
 export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
   const differences = pairs.map(({ before, after }) => passRate(after) - passRate(before));
   const difference = average(differences);
-  const repeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
-  const p = repeats ? signFlipP(differences) : mcNemarP(differences);
+  const hasRepeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
+  const p = hasRepeats ? signFlipP(differences) : mcNemarP(differences);
 
   return {
     verdict: reachVerdict(p, difference),
@@ -94,13 +106,6 @@ function mcNemarP(differences: readonly number[]): number {
   return Math.min(1, 2 * tail);
 }
 
-/** Up to this number of pairs, every combination of signs is tried. */
-const MAX_EXACT_PAIRS = 16;
-const SAMPLE_COUNT = 100_000;
-
-/** Fixed, so that the same reports have the same verdict. */
-const SEED = 20_261_123;
-
 /**
  * Returns the two-sided p of a permutation of signs: E. J. G. Pitman, "Significance tests which may
  * be applied to samples from any populations", 1937 (https://doi.org/10.2307/2984124).
@@ -117,21 +122,22 @@ function signFlipP(differences: readonly number[]): number {
  * last sign stays: its other half has the same sums with the opposite signs.
  */
 function exactP(differences: readonly number[], observedSum: number): number {
-  const ways = 2 ** (differences.length - 1);
+  const combinationCount = 2 ** (differences.length - 1);
   const signedDifferences = [...differences];
 
   let sum = differences.reduce((total, difference) => total + difference, 0);
   let hits = 0;
-  for (let way = 1; way <= ways; way++) {
+  for (let step = 1; step <= combinationCount; step++) {
     if (isAtLeast(Math.abs(sum), observedSum)) hits++;
-    const at = Math.min(lowestBit(way), differences.length - 1);
-    sum -= 2 * (signedDifferences[at] ?? 0);
-    signedDifferences[at] = -(signedDifferences[at] ?? 0);
+    const index = Math.min(lowestBit(step), differences.length - 1);
+    sum -= 2 * (signedDifferences[index] ?? 0);
+    signedDifferences[index] = -(signedDifferences[index] ?? 0);
   }
 
-  return hits / ways;
+  return hits / combinationCount;
 }
 
+/** Returns the position of the lowest set bit. */
 function lowestBit(value: number): number {
   return 31 - Math.clz32(value & -value);
 }
@@ -149,9 +155,9 @@ function sampledP(differences: readonly number[], observedSum: number): number {
 function withRandomSigns(changes: Float64Array, next: () => number): number {
   let sum = 0;
   let signs = 0;
-  for (let at = 0; at < changes.length; at++) {
-    if (at % 32 === 0) signs = next();
-    const change = changes[at] ?? 0;
+  for (let index = 0; index < changes.length; index++) {
+    if (index % BITS_PER_NUMBER === 0) signs = next();
+    const change = changes[index] ?? 0;
     sum += signs & 1 ? change : -change;
     signs >>>= 1;
   }

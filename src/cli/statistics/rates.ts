@@ -32,9 +32,9 @@ export function isFlaky({ passed, runs }: CaseRuns): boolean {
   return passed > 0 && passed < runs;
 }
 
-export function rateInterval(counted: CaseRuns): Interval {
-  const { passed, runs, isSequential } = counted;
-  return isSequential ? sequenceInterval(passed, runs) : wilsonInterval(passRate(counted), runs);
+export function rateInterval(caseRuns: CaseRuns): Interval {
+  const { passed, runs, isSequential } = caseRuns;
+  return isSequential ? sequenceInterval(passed, runs) : wilsonInterval(passRate(caseRuns), runs);
 }
 
 /** Summarises the rates of cases; undefined if there are none. */
@@ -56,8 +56,8 @@ function computeInterval(
   rates: readonly number[],
   rate: number,
 ): Interval {
-  const repeats = cases.some(({ runs }) => runs > 1);
-  if (!repeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);
+  const hasRepeats = cases.some(({ runs }) => runs > 1);
+  if (!hasRepeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);
   return clampInterval(meanInterval(rates), 0, 1);
 }
 
@@ -66,10 +66,10 @@ function computeInterval(
  * pass^k of S. Yao et al., "τ-bench", 2024 (https://arxiv.org/abs/2406.12045).
  */
 function passK(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
-  const most = Math.min(...cases.map(({ runs }) => runs));
+  const minRuns = Math.min(...cases.map(({ runs }) => runs));
   const chances = new Map<number, number>();
   const allPass = cases.map(() => 1);
-  for (let k = 1; k <= most; k++) {
+  for (let k = 1; k <= minRuns; k++) {
     // C(passed, k) / C(runs, k), from that of k - 1
     for (const [index, { passed, runs }] of cases.entries()) {
       allPass[index] = ((allPass[index] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);

@@ -21,14 +21,17 @@ export function failsGate(gate: VerdictGate, comparison: RateComparison | undefi
 
 const DEFAULT_MARGIN = '5%';
 
+/** Matches a percentage, such as `5%` or `2.5%`. */
+const PERCENTAGE = /^(?<percent>\d{1,3}(?:\.\d{1,9})?)%$/u;
+
 /**
  * Parses `--margin`.
  *
  * @throws {CliError} USAGE_ERROR for anything but a percentage with its sign
  */
 export function parseMargin(text = DEFAULT_MARGIN): number {
-  const [, digits] = /^(\d{1,3}(?:\.\d{1,9})?)%$/u.exec(text) ?? [];
-  if (digits !== undefined && Number(digits) <= 100) return Number(digits) / 100;
+  const { percent } = PERCENTAGE.exec(text)?.groups ?? {};
+  if (percent !== undefined && Number(percent) <= 100) return Number(percent) / 100;
   throw usageError(
     `--margin takes a percentage from 0% to 100%, such as 5%, not ${JSON.stringify(text)}`,
   );

@@ -24,8 +24,8 @@ export interface Agreement {
   /**
    * The share of equal pairs among answers to the same row; undefined if each row was asked once.
    */
-  readonly itself: number | undefined;
-  readonly differ: readonly Disagreement[];
+  readonly selfAgreement: number | undefined;
+  readonly disagreements: readonly Disagreement[];
 }
 
 interface Disagreement extends LabelledRow {
@@ -52,8 +52,8 @@ export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
       labels: judgedRows.filter(({ label }) => label).length,
       judge: judgedRows.filter(({ judge }) => judge).length,
     },
-    itself: computeSelfAgreement(rows),
-    differ: disagreements,
+    selfAgreement: computeSelfAgreement(rows),
+    disagreements,
   };
 }
 
@@ -77,16 +77,16 @@ export function toAgreementData({
   agreement,
   kappa,
   passes,
-  itself,
-  differ,
+  selfAgreement,
+  disagreements,
 }: Agreement): object {
   return {
     rows,
     agreement: agreement ?? null,
     kappa: kappa ?? null,
     passes,
-    itself: itself ?? null,
-    differ: differ.map(({ row, id, output, rubric, label, judge, reason }) => {
+    itself: selfAgreement ?? null,
+    differ: disagreements.map(({ row, id, output, rubric, label, judge, reason }) => {
       return {
         row,
         id,
@@ -106,26 +106,26 @@ export function formatAgreement({
   agreement,
   kappa,
   passes,
-  itself,
-  differ,
+  selfAgreement,
+  disagreements,
 }: Agreement): string[] {
   if (agreement === undefined) return ['no row was judged'];
 
   const formatRange = (interval: Interval): string =>
     `probably between ${formatInterval(interval).replace('–', ' and ')}`;
   const round = (value: number): string => String(Number(value.toFixed(2)));
-  const agreed = rows - differ.length;
+  const agreedCount = rows - disagreements.length;
 
   return [
-    `agreement: ${agreed} of ${rows}, ${formatShare(agreement.rate)}; the true rate is ${formatRange(agreement.interval)}`,
+    `agreement: ${agreedCount} of ${rows}, ${formatShare(agreement.rate)}; the true rate is ${formatRange(agreement.interval)}`,
     kappa === undefined
       ? "Cohen's kappa: not defined, because all labels and all verdicts of the judge are the same"
       : `Cohen's kappa: ${round(kappa.value)}, probably between ${round(kappa.interval[0])} and ${round(kappa.interval[1])}`,
     `pass: ${passes.labels} times by the labels, ${passes.judge} times by the judge`,
-    ...(itself === undefined
+    ...(selfAgreement === undefined
       ? []
-      : [`the judge agrees with itself: ${formatShare(itself)} of pairs of answers`]),
-    ...differ.map(
+      : [`the judge agrees with itself: ${formatShare(selfAgreement)} of pairs of answers`]),
+    ...disagreements.map(
       ({ id, label, judge, reason }) =>
         `row ${id}: label ${toVerdictWord(label)}, judge ${toVerdictWord(judge)}: ${reason}`,
     ),

@@ -31,14 +31,14 @@ export interface JudgeCheckOptions extends ResumeOptions {
 
 export interface JudgeCheck {
   /** The rows for which every question was answered. */
-  readonly judged: readonly JudgedRow[];
+  readonly judgedRows: readonly JudgedRow[];
   /** The faults of the other rows, in order. */
   readonly faults: readonly { readonly id: string; readonly fault: Failure }[];
   readonly budget: Budget;
 }
 
 interface QuestionJob extends Job {
-  readonly labelled: LabelledRow;
+  readonly labelledRow: LabelledRow;
 }
 
 /**
@@ -62,7 +62,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const results = new Map<string, RequestResult>();
   const labelsFile = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
   const journalName = { kind: 'judges', names: [labelsFile, options.judge ?? ''] } as const;
-  const judging = withResumeJournal(ctx, journalName, connection, async journal => {
+  await withResumeJournal(ctx, journalName, connection, async journal => {
     const requests = await ResumableRequests.open(ctx, connection, () => true, {
       ...options,
       concurrency: getConcurrency(connection, options.concurrency),
@@ -71,8 +71,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
       stop: new StopControl(),
     });
     await requests.run(jobs, async ({ id }, result) => void results.set(id, result));
-  });
-  await judging.catch((error: unknown) => {
+  }).catch((error: unknown) => {
     throw withResumeHint(error);
   });
   await budget.readTotals({ readsList: true });
@@ -86,7 +85,7 @@ async function createJobs(
   rows: readonly LabelledRow[],
   repeat: number,
 ): Promise<QuestionJob[]> {
-  const counts = new Map<string, number>();
+  const repetitions = new Map<string, number>();
   const jobs: QuestionJob[] = [];
   for (const labelledRow of rows) {
     const { request, estimatedCredits } = await judge.prepare({
@@ -94,13 +93,13 @@ async function createJobs(
     });
     const digest = computeRequestDigest(request);
     for (let count = 0; count < repeat; count += 1) {
-      const repetition = (counts.get(digest) ?? 0) + 1;
-      counts.set(digest, repetition);
+      const repetition = (repetitions.get(digest) ?? 0) + 1;
+      repetitions.set(digest, repetition);
       jobs.push({
         id: `${request.promptVersionId}-${digest}-${repetition}`,
         row: jobs.length + 1,
         estimatedCredits,
-        labelled: labelledRow,
+        labelledRow,
         isQuestion: true,
         request: async () => ({ ...request, repetition }),
       });
@@ -114,11 +113,11 @@ function collectVerdicts(
   rows: readonly LabelledRow[],
   jobs: readonly QuestionJob[],
   results: ReadonlyMap<string, RequestResult>,
-): Pick<JudgeCheck, 'judged' | 'faults'> {
+): Pick<JudgeCheck, 'judgedRows' | 'faults'> {
   const judgedRows: JudgedRow[] = [];
   const faults: { id: string; fault: Failure }[] = [];
   for (const labelledRow of rows) {
-    const jobsOfRow = jobs.filter(job => job.labelled === labelledRow);
+    const jobsOfRow = jobs.filter(job => job.labelledRow === labelledRow);
     try {
       judgedRows.push({
         ...labelledRow,
@@ -129,7 +128,7 @@ function collectVerdicts(
     }
   }
 
-  return { judged: judgedRows, faults };
+  return { judgedRows, faults };
 }
 
 function requireVerdict(result: RequestResult | undefined): ReturnType<typeof parseRubricVerdict> {

@@ -26,7 +26,7 @@ export async function runJudgeCheck(
   const gate = readKappaGate(flags);
   const options = readJudgeCheckOptions(ctx, labels, flags);
   const check = await checkJudge(ctx, options);
-  const agreement = measureAgreement(check.judged);
+  const agreement = measureAgreement(check.judgedRows);
   await printPaid(ctx, check.budget.newRuns, out => printAgreement(out, agreement));
   for (const line of formatSpentLines(check.budget, 'rows')) ctx.io.note(`note: ${line}`);
   const fault = findWorstFault(check);

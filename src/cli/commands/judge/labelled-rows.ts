@@ -3,6 +3,20 @@ import { usageError } from '../../core/errors.ts';
 import { isFaulty, type ReadableRow } from '../../inputs/rows/row.ts';
 import { openSource, readRows, type SourceFlags } from '../../inputs/rows/row-source.ts';
 
+const LABEL_COLUMNS_HINT = 'Rows have output, rubric and label.';
+const LABEL_FORMS = 'pass or fail, yes or no, true or false, 1 or 0';
+
+const LABELS: ReadonlyMap<string, boolean> = new Map([
+  ['pass', true],
+  ['yes', true],
+  ['true', true],
+  ['1', true],
+  ['fail', false],
+  ['no', false],
+  ['false', false],
+  ['0', false],
+]);
+
 /** An answer with a label. */
 export interface LabelledRow {
   readonly row: number;
@@ -16,20 +30,20 @@ export interface LabelledRow {
 /**
  * Reads labelled answers.
  *
- * @param rubric the rubric of rows without their own
+ * @param commonRubric the rubric of rows without their own
  * @throws {CliError} USAGE_ERROR with the line of the first invalid row
  */
 export async function readLabels(
   ctx: Context,
   flags: SourceFlags,
-  rubric: string | undefined,
+  commonRubric: string | undefined,
 ): Promise<LabelledRow[]> {
   const source = await openSource(ctx, flags, 'labels');
   const rows: LabelledRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
-    const where = `${source.name}:${row.line}`;
-    if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
-    rows.push(readLabelledRow(row, where, rubric));
+    const place = `${source.name}:${row.line}`;
+    if (isFaulty(row)) throw usageError(`${place}: ${row.fault}`);
+    rows.push(readLabelledRow(row, place, commonRubric));
   }
 
   if (rows.length === 0) throw usageError(`${source.name} has no rows`);
@@ -38,39 +52,27 @@ export async function readLabels(
 
 function readLabelledRow(
   { row, id, cells, inputs: { text } }: ReadableRow,
-  where: string,
-  common: string | undefined,
+  place: string,
+  commonRubric: string | undefined,
 ): LabelledRow {
-  const findCell = (name: string): string | undefined => text.get(name) ?? cells?.[name];
+  const findCell = (column: string): string | undefined => text.get(column) ?? cells?.[column];
   const output = findCell('output');
-  if (output === undefined) throw usageError(`${where}: the output is missing`, LABEL_COLUMNS);
+  if (output === undefined) throw usageError(`${place}: the output is missing`, LABEL_COLUMNS_HINT);
 
-  const rubric = text.get('rubric') ?? common;
+  const rubric = text.get('rubric') ?? commonRubric;
   if (rubric === undefined || rubric === '') {
     throw usageError(
-      `${where}: the rubric is missing`,
+      `${place}: the rubric is missing`,
       'Give the row one, or all of them with --rubric.',
     );
   }
 
   const labelText = findCell('label')?.trim().toLowerCase();
-  if (labelText === undefined) throw usageError(`${where}: the label is missing`, LABEL_COLUMNS);
+  if (labelText === undefined) {
+    throw usageError(`${place}: the label is missing`, LABEL_COLUMNS_HINT);
+  }
 
   const label = LABELS.get(labelText);
   if (label !== undefined) return { row, id, output, rubric, label };
-  throw usageError(`${where}: the label ${JSON.stringify(labelText)} is not ${LABEL_FORMS}`);
+  throw usageError(`${place}: the label ${JSON.stringify(labelText)} is not ${LABEL_FORMS}`);
 }
-
-const LABEL_COLUMNS = 'Rows have output, rubric and label.';
-const LABEL_FORMS = 'pass or fail, yes or no, true or false, 1 or 0';
-
-const LABELS: ReadonlyMap<string, boolean> = new Map([
-  ['pass', true],
-  ['yes', true],
-  ['true', true],
-  ['1', true],
-  ['fail', false],
-  ['no', false],
-  ['false', false],
-  ['0', false],
-]);
