@@ -41,9 +41,9 @@ function toKnownModel(entry: ModelEntry, nowMs: number) {
     runOptions,
     note: shutdown && describeShutdown(shutdown),
     // A provider gets every setting; only it knows which ones it ignores.
-    notesOn: (config: Readonly<Record<string, unknown>>) =>
+    listConfigNotes: (config: Readonly<Record<string, unknown>>) =>
       provider ? sortOptions(config, entry, new Set()).notes : [],
-    notesOnSchema: (schema: unknown) =>
+    listSchemaNotes: (schema: unknown) =>
       listIgnoredKeywords(schema, entry).map(keyword =>
         describeOmission(entry, `the schema's ${keyword}`),
       ),

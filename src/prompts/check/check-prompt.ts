@@ -124,9 +124,11 @@ export interface KnownModel {
   /** Returns true if the model ignores a setting that is not among its run options. */
   ignores(setting: string): boolean;
   /** Returns notes on options of `config` that the model doesn't take unchanged. */
-  notesOn(config: JsonObject): readonly { readonly option: string; readonly note: string }[];
+  listConfigNotes(
+    config: JsonObject,
+  ): readonly { readonly option: string; readonly note: string }[];
   /** Returns notes on parts of an output schema that the model doesn't take. */
-  notesOnSchema(schema: JsonObject): readonly string[];
+  listSchemaNotes(schema: JsonObject): readonly string[];
   /** A note for authors about the model, such as its shutdown date. */
   readonly note?: string | undefined;
 }
@@ -162,16 +164,27 @@ export function checkModel(
 
   if (model.note !== undefined) findings.addNote(places.model, model.note);
 
-  for (const { option, note } of model.notesOn(config)) {
+  for (const { option, note } of model.listConfigNotes(config)) {
     findings.addNote(places.config[option] ?? places.model, note);
   }
 
-  for (const note of output.schema ? model.notesOnSchema(output.schema) : []) {
+  for (const note of output.schema ? model.listSchemaNotes(output.schema) : []) {
     findings.addNote(places.output ?? places.model, note);
   }
 
+  checkConfigOptions(definition, model, models.settings, findings);
+}
+
+/** Reports values of `config` that the model doesn't offer, and options without an effect. */
+function checkConfigOptions(
+  definition: CheckedDefinition,
+  model: KnownModel,
+  settings: readonly string[],
+  findings: Findings,
+): void {
+  const { places, config } = definition;
   const runOptionKeys = model.runOptions.map(({ key }) => key);
-  const knownOptions = [...runOptionKeys, ...models.settings];
+  const knownOptions = [...runOptionKeys, ...settings];
   for (const key of Object.keys(config)) {
     const fault = findChoiceFault(definition, key, model);
     if (fault !== undefined) findings.addFault(places.config[key] ?? places.model, fault);

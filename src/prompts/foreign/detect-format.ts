@@ -136,7 +136,8 @@ function describeMap(map: { readonly [key: string]: JsonValue }): string | undef
   return has('cases') ? 'a test file of promptrun' : undefined;
 }
 
-const FORMATS_BY_ENDING: readonly (readonly [RegExp, string])[] = [
+/** Names of other formats, with their article, by the ending of a file. */
+const FORMATS_BY_ENDING: readonly (readonly [ending: RegExp, name: string])[] = [
   [/\.(?:j2|jinja2?|njk)$/iu, 'a template of Jinja'],
   [/\.prompty$/iu, 'a file of Prompty'],
   [/\.poml$/iu, 'a file of POML'],

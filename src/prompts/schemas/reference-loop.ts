@@ -66,81 +66,82 @@ interface SchemaPart {
  */
 export function findReferenceLoop(schema: JsonValue): string | undefined {
   const roots = toSchemaParts(schema, '', 'schema:///');
-  const resolveTarget = createTargetResolver(roots);
-  const states = new Map<JsonObject, 'open' | 'done'>();
+  const search = new LoopSearch(new ReferenceTargets(roots));
   const pendingParts = [...roots];
-
-  const listSameValueParts = (
-    part: SchemaPart,
-    keyword: string,
-    value: JsonValue,
-  ): SchemaPart[] => {
-    if (REFERENCE_KEYWORDS.has(keyword) && typeof value === 'string') {
-      return resolveTarget(value, part);
-    }
-
-    return SAME_VALUE_KEYWORDS.has(keyword) ? listPartsUnder(part, keyword) : [];
-  };
-
-  const visit = (part: SchemaPart): string | undefined => {
-    states.set(part.schema, 'open');
-
-    for (const [keyword, value] of Object.entries(part.schema)) {
-      for (const next of listSameValueParts(part, keyword, value)) {
-        const state = states.get(next.schema);
-        if (state === 'open') return part.pointer + encodePointerStep(keyword);
-        if (state === 'done') continue;
-
-        const loop = visit(next);
-        if (loop !== undefined) return loop;
-      }
-      if (NESTED_KEYWORDS.has(keyword)) pendingParts.push(...listPartsUnder(part, keyword));
-    }
-
-    states.set(part.schema, 'done');
-    return undefined;
-  };
-
   for (let part = pendingParts.pop(); part; part = pendingParts.pop()) {
-    const loop = states.has(part.schema) ? undefined : visit(part);
+    const loop = search.findLoopFrom(part, pendingParts);
     if (loop !== undefined) return loop;
   }
 
   return undefined;
 }
 
-/**
- * Returns a function that resolves references within this schema; it returns an empty list for any
- * other.
- */
-function createTargetResolver(
-  roots: readonly SchemaPart[],
-): (reference: string, from: SchemaPart) => SchemaPart[] {
-  const documents = new Map<string, SchemaPart>();
-  const anchors = new Map<string, SchemaPart>();
-  const pendingParts = [...roots];
-  for (let part = pendingParts.pop(); part; part = pendingParts.pop()) {
-    const { schema, base } = part;
-    if (!documents.has(base)) documents.set(base, part);
+/** A search for loops in depth: a part is open as long as the parts that it leads to are visited. */
+class LoopSearch {
+  readonly #targets: ReferenceTargets;
+  readonly #states = new Map<JsonObject, 'open' | 'done'>();
 
-    for (const name of [schema['$anchor'], schema['$dynamicAnchor']]) {
-      if (typeof name === 'string') anchors.set(`${base}#${name}`, part);
+  constructor(targets: ReferenceTargets) {
+    this.#targets = targets;
+  }
+
+  /**
+   * Returns the pointer of a loop that begins at a part; undefined if there is none. Adds the parts
+   * that apply to other values to `pendingParts`.
+   */
+  findLoopFrom(part: SchemaPart, pendingParts: SchemaPart[]): string | undefined {
+    if (this.#states.has(part.schema)) return undefined;
+    this.#states.set(part.schema, 'open');
+
+    for (const [keyword, value] of Object.entries(part.schema)) {
+      for (const next of this.#listSameValueParts(part, keyword, value)) {
+        if (this.#states.get(next.schema) === 'open') {
+          return part.pointer + encodePointerStep(keyword);
+        }
+
+        const loop = this.findLoopFrom(next, pendingParts);
+        if (loop !== undefined) return loop;
+      }
+      if (NESTED_KEYWORDS.has(keyword)) pendingParts.push(...listPartsUnder(part, keyword));
     }
 
-    for (const keyword of [...SAME_VALUE_KEYWORDS, ...NESTED_KEYWORDS]) {
-      pendingParts.push(...listPartsUnder(part, keyword));
+    this.#states.set(part.schema, 'done');
+    return undefined;
+  }
+
+  #listSameValueParts(part: SchemaPart, keyword: string, value: JsonValue): SchemaPart[] {
+    if (REFERENCE_KEYWORDS.has(keyword) && typeof value === 'string') {
+      return this.#targets.resolve(value, part);
+    }
+    return SAME_VALUE_KEYWORDS.has(keyword) ? listPartsUnder(part, keyword) : [];
+  }
+}
+
+/** The parts of a schema that references can name. */
+class ReferenceTargets {
+  readonly #documents = new Map<string, SchemaPart>();
+  readonly #anchors = new Map<string, SchemaPart>();
+
+  constructor(roots: readonly SchemaPart[]) {
+    const pendingParts = [...roots];
+    for (let part = pendingParts.pop(); part; part = pendingParts.pop()) {
+      this.#add(part);
+      for (const keyword of [...SAME_VALUE_KEYWORDS, ...NESTED_KEYWORDS]) {
+        pendingParts.push(...listPartsUnder(part, keyword));
+      }
     }
   }
 
-  return (reference, { base }) => {
+  /** Returns the target of a reference; an empty list if it is not in this schema. */
+  resolve(reference: string, { base }: SchemaPart): SchemaPart[] {
     if (!URL.canParse(reference, base)) return [];
 
     const { href, hash } = new URL(reference, base);
-    const document = documents.get(withoutHash(href));
+    const document = this.#documents.get(withoutHash(href));
     if (document === undefined) return [];
 
     if (hash !== '' && !hash.startsWith('#/')) {
-      const anchor = anchors.get(href);
+      const anchor = this.#anchors.get(href);
       return anchor ? [anchor] : [];
     }
 
@@ -153,9 +154,19 @@ function createTargetResolver(
       document.pointer + steps.map(encodePointerStep).join(''),
       document.base,
     );
-  };
+  }
+
+  #add(part: SchemaPart): void {
+    const { schema, base } = part;
+    if (!this.#documents.has(base)) this.#documents.set(base, part);
+
+    for (const name of [schema['$anchor'], schema['$dynamicAnchor']]) {
+      if (typeof name === 'string') this.#anchors.set(`${base}#${name}`, part);
+    }
+  }
 }
 
+/** Returns the schemas in the value of a keyword: one, a list or a map of them. */
 function listPartsUnder({ schema, pointer, base }: SchemaPart, keyword: string): SchemaPart[] {
   const value = findOwnValue(schema, keyword);
   const keywordPointer = pointer + encodePointerStep(keyword);

@@ -10,7 +10,7 @@ import { listInputs } from '../template-pieces.ts';
 import { ConversionContext } from './conversion-context.ts';
 import { readMergedValues } from './files/merged-values.ts';
 import { type ParsedText, resolveReferences } from './files/yaml-references.ts';
-import { reportClaudeLines } from './prompts/claude-lines.ts';
+import { omitClaudeLines } from './prompts/claude-lines.ts';
 import type { ConfiguredPrompt } from './prompts/configured-prompt.ts';
 import {
   type PromptBody,
@@ -31,7 +31,7 @@ import { buildCases, type CasesForPrompt } from './tests/cases-for-prompt.ts';
 import type { ConfiguredTests } from './tests/configured-test.ts';
 import { findPromptNeeds, type PromptNeeds } from './tests/prompt-needs.ts';
 import { readTestSettings, readTests } from './tests/read-tests.ts';
-import { reportFreshIds } from './tests/transform-variables.ts';
+import { omitFreshIds } from './tests/transform-variables.ts';
 import {
   collectJsonVariables,
   type JsonVariables,
@@ -113,7 +113,7 @@ async function convertDocument(
   );
 
   const isLeftOut =
-    convertedBody.isLeftOut || reportUnsupportedText({ prompt, tests, models }, conversion);
+    convertedBody.isLeftOut || omitUnsupportedText({ prompt, tests, models }, conversion);
   const body = { ...convertedBody, isLeftOut };
   const description = entries.get('description')?.scalar;
 
@@ -124,12 +124,12 @@ async function convertDocument(
 }
 
 /** Reports the first reason why a prompt must be left out; returns true if there is one. */
-function reportUnsupportedText(
+function omitUnsupportedText(
   { prompt, tests, models }: Pick<ConfigurationParts, 'prompt' | 'tests' | 'models'>,
   conversion: ConversionContext,
 ): boolean {
-  if (reportClaudeLines(prompt, models, conversion)) return true;
-  return reportFreshIds(tests, prompt, models.allProviders, conversion);
+  if (omitClaudeLines(prompt, models, conversion)) return true;
+  return omitFreshIds(tests, prompt, models.allProviders, conversion);
 }
 
 function convertParts(

@@ -47,7 +47,7 @@ export function convertAssertion(
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
   const positiveType = stripNegation(type);
-  if (reportUnusableCode(assertion, positiveType, conversion)) return undefined;
+  if (omitUnusableCode(assertion, positiveType, conversion)) return undefined;
 
   const omissionsBefore = conversion.omissionCount;
   const renderedValue = renderAssertionValue(assertion, vars, conversion);
@@ -84,7 +84,7 @@ export function convertAssertion(
 }
 
 /** Reports code that can't or mustn't run here; returns true if it leaves out the assertion. */
-function reportUnusableCode(
+function omitUnusableCode(
   assertion: Assertion,
   positiveType: string,
   conversion: ConversionContext,

@@ -128,11 +128,9 @@ export class SourceFiles {
 
   /** Returns true if there is such a file. */
   has(name: string): boolean {
-    return (
-      !isOnOtherComputer(name) &&
-      statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() ===
-        true
-    );
+    if (isOnOtherComputer(name)) return false;
+    const file = path.resolve(this.#options.directory, name);
+    return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   }
 
   #readContent(encoding: 'utf8' | 'base64', name: string, at: Located): string {
@@ -142,11 +140,9 @@ export class SourceFiles {
     if (isOnOtherComputer(relativeName)) throw createFault('is on another computer, or a device');
 
     try {
-      const folder = allowOutside ? undefined : directory;
-      const file = path.resolve(directory, relativeName);
       const { realPath, fault } = inspectNamedFile(
-        file,
-        folder,
+        path.resolve(directory, relativeName),
+        allowOutside ? undefined : directory,
         MAX_CONVERTED_FILE_BYTES,
         this.#namedFiles,
       );
@@ -169,11 +165,8 @@ export class SourceFiles {
       return content;
     } catch (error) {
       if (error instanceof FileFault || error instanceof LimitExceeded) throw error;
-      throw createFault(
-        getErrorCode(error) === 'ENOENT'
-          ? "doesn't exist"
-          : `can't be read: ${getErrorMessage(error)}`,
-      );
+      if (getErrorCode(error) === 'ENOENT') throw createFault("doesn't exist");
+      throw createFault(`can't be read: ${getErrorMessage(error)}`);
     }
   }
 }

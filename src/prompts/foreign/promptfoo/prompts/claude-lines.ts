@@ -13,7 +13,7 @@ const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;
  * Reports lines such as `user: Hi`, which promptfoo reads as messages in a text for Claude. Returns
  * true if there are any.
  */
-export function reportClaudeLines(
+export function omitClaudeLines(
   { at, text }: ConfiguredPrompt,
   { askedProviders, tests }: Pick<ConfiguredModels, 'askedProviders' | 'tests'>,
   conversion: ConversionContext,

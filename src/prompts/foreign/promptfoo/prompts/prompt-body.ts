@@ -6,8 +6,8 @@ import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredTests } from '../tests/configured-test.ts';
 import {
   comparesOtherwiseInNunjucks,
+  hasNunjucksValue,
   listVariablesOfKind,
-  needNunjucks,
 } from '../tests/variable-kinds.ts';
 import { BeyondPromptFile, type ConfiguredPrompt } from './configured-prompt.ts';
 import { parseDumpedChat, parsePromptMessages, readPromptJson } from './prompt-messages.ts';
@@ -78,7 +78,7 @@ function needsTemplate(
   if (conversion.variables.stored.length > 0) return true;
   if (distinguishesKinds(prompt, pieces, tests, conversion)) return true;
   if (readPromptJson(prompt, conversion) !== undefined) return false;
-  return needNunjucks(tests, [...listInputs(pieces), ...listTestedInputs(pieces)]);
+  return hasNunjucksValue(tests, [...listInputs(pieces), ...listTestedInputs(pieces)]);
 }
 
 /** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */

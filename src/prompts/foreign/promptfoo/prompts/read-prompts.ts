@@ -14,6 +14,9 @@ const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
 /** Matches the name of a file that promptfoo reads a prompt from, even without `file://`. */
 const PROMPT_FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
+/** Matches a prompt that a program or a service keeps, such as `langfuse:greeting`. */
+const KEPT_ELSEWHERE = /^(?:exec|python|package|langfuse|portkey|helicone):/u;
+
 const PROMPT_KEYS: KnownKeys = {
   known: ['raw', 'id', 'label', 'description', 'display'],
   unsupported: ['config', 'function'],
@@ -94,7 +97,7 @@ function readNamedPrompts(
     : undefined;
   if (programPrompt) return [{ at, text: '', ...programPrompt, label: labelOrName }];
 
-  if (isFilePattern(promptText, isFile)) {
+  if (isFilePattern(promptText, { isFile })) {
     const files = conversion.files.listMatching(promptText, at);
     if (files.length > 0) {
       return files.flatMap(file => readNamedPrompts(`file://${file}`, at, conversion));
@@ -102,18 +105,23 @@ function readNamedPrompts(
     return [{ at, text: '', fault: `${promptText} names no file`, label: labelOrName }];
   }
 
-  const fault = findPromptFileFault(promptText, isFile);
+  const fault = findPromptFileFault(promptText, { isFile });
   if (fault !== undefined) return [{ at, text: '', fault, label: labelOrName }];
   if (!isFile) return [{ at, text: promptText, label: label ?? promptText, id }];
   return parsePromptsFile(conversion.files.read(promptText, at), { fileName, label }, conversion);
 }
 
+interface FileKnowledge {
+  /** True if the text of the prompt names a file. */
+  readonly isFile: boolean;
+}
+
 /** Explains why a prompt file can't be a prompt that is written so; undefined if it can. */
-function findPromptFileFault(promptText: string, isFile: boolean): string | undefined {
+function findPromptFileFault(promptText: string, { isFile }: FileKnowledge): string | undefined {
   if ((isFile || looksLikeFile(promptText)) && PROMPT_PROGRAM.test(promptText)) {
     return `the prompt ${promptText} is a program: a prompt file can't be one`;
   }
-  return /^(?:exec|python|package|langfuse|portkey|helicone):/u.test(promptText)
+  return KEPT_ELSEWHERE.test(promptText)
     ? `the prompt ${promptText} is kept elsewhere: write it into the configuration`
     : undefined;
 }
@@ -187,7 +195,7 @@ function parsePromptSections(
 }
 
 /** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
-function isFilePattern(promptText: string, isFile: boolean): boolean {
+function isFilePattern(promptText: string, { isFile }: FileKnowledge): boolean {
   return /[*?]/u.test(promptText) && (isFile || /^[^\s{}]+\.\w+$/u.test(promptText));
 }
 

@@ -90,19 +90,20 @@ export function pickTestFileModels({
   configuredProviders,
   testProviders,
 }: ConfiguredModels): Pick<TestFileParts, 'models'> {
-  const [first, ...others] = askedProviders;
+  const [first] = askedProviders;
   const isNameEnough = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
     transform === undefined &&
     !givesResults &&
     label === undefined &&
     JSON.stringify(config) === JSON.stringify(first?.config);
 
-  const areAllAsked = configuredProviders.length + testProviders.length === askedProviders.length;
-  if (areAllAsked && others.length === 0 && (!first || isNameEnough(first))) return {};
-  if (askedProviders.every(isNameEnough)) {
-    return { models: askedProviders.map(({ model }) => model) };
+  if (!askedProviders.every(isNameEnough)) {
+    return { models: askedProviders.map(buildTestFileModel) };
   }
-  return { models: askedProviders.map(buildTestFileModel) };
+
+  const isEachAsked = configuredProviders.length + testProviders.length === askedProviders.length;
+  if (isEachAsked && askedProviders.length <= 1) return {};
+  return { models: askedProviders.map(({ model }) => model) };
 }
 
 function buildTestFileModel({

@@ -63,7 +63,7 @@ interface ConvertedSettings {
   readonly output?: JsonObject | undefined;
 }
 
-/** Converts a `config`; notes what has no equivalent. */
+/** Converts a `config`, and reports what has no equivalent. */
 export function convertSettings(
   source: ConfigSource,
   config: ReadonlyMap<string, YamlValue> | undefined,
@@ -81,13 +81,15 @@ export function convertSettings(
   return { settings: Object.assign({}, ...settingsOfKeys) as JsonObject, output };
 }
 
+/** Sorts `passthrough` last, because it wins over the other settings. */
 function comparePassthroughLast(
-  [one]: readonly [string, unknown],
-  [other]: readonly [string, unknown],
+  [a]: readonly [key: string, value: unknown],
+  [b]: readonly [key: string, value: unknown],
 ): number {
-  return Number(one === 'passthrough') - Number(other === 'passthrough');
+  return Number(a === 'passthrough') - Number(b === 'passthrough');
 }
 
+/** Converts one key of a `config`. */
 function convertSetting(
   source: ConfigSource,
   key: string,
@@ -104,15 +106,10 @@ function convertSetting(
     return {};
   }
 
-  if (
-    NESTED_SETTINGS_KEYS.includes(key) ||
-    (key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id))
-  ) {
-    return convertSettings(
-      { ...source, isSentWhole: true },
-      readMergedValues(entry, key),
-      conversion,
-    );
+  const isPassthrough = key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id);
+  if (isPassthrough || NESTED_SETTINGS_KEYS.includes(key)) {
+    const nestedConfig = readMergedValues(entry, key);
+    return convertSettings({ ...source, isSentWhole: true }, nestedConfig, conversion);
   }
 
   const settings =
@@ -121,8 +118,7 @@ function convertSetting(
     findRequestField(source, key, entry.toJson());
   if (settings) return { settings };
 
-  const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && source.isSentWhole);
-  if (isFormat && (!conversion.isForTest || readsFormat(source.id, key))) {
+  if (isAnswerFormat(source, key, conversion)) {
     const format = readAnswerFormat(entry.toJson());
     if (format === undefined) conversion.reportOmission(entry, `\`${key}\` has no equivalent`);
     return typeof format === 'object' ? { output: format } : {};
@@ -130,6 +126,16 @@ function convertSetting(
 
   reportLostSetting(source, key, entry, conversion);
   return {};
+}
+
+/** Returns true if a key holds the format of answers, and promptfoo reads it for the provider. */
+function isAnswerFormat(
+  { id, isSentWhole = false }: ConfigSource,
+  key: string,
+  { isForTest }: ConversionContext,
+): boolean {
+  const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && isSentWhole);
+  return isFormat && (!isForTest || readsFormat(id, key));
 }
 
 /** Returns our settings for a key of a `config`; undefined if it is not a setting. */
@@ -226,9 +232,9 @@ function findRequestField(
 /** Returns true if headers only name the application that asks, or JSON, which is sent anyway. */
 function areHeadersHarmless(headers: JsonValue): boolean {
   const pairs = isJsonObject(headers) ? Object.entries(headers) : [['', '']];
-  return pairs.every(([name = '', value]) =>
-    /^(?:content-type|accept)$/iu.test(name)
-      ? /^application\/json\b/iu.test(toTextOrEmpty(value))
-      : /^(?:http-referer|referer|x-title|user-agent)$/iu.test(name),
-  );
+  return pairs.every(([name = '', value]) => {
+    if (/^(?:http-referer|referer|x-title|user-agent)$/iu.test(name)) return true;
+    const isContentType = /^(?:content-type|accept)$/iu.test(name);
+    return isContentType && /^application\/json\b/iu.test(toTextOrEmpty(value));
+  });
 }

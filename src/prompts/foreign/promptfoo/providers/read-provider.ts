@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
@@ -140,7 +141,7 @@ function convertModel(
   namedProvider: NamedProvider,
   conversion: ConversionContext,
 ): PromptfooProvider | undefined {
-  const { id, at, config, transform, promptConfig } = namedProvider;
+  const { id, at, config, transform } = namedProvider;
   const model = findModelName(id);
   if (model === undefined) {
     conversion.reportOmission(
@@ -150,18 +151,7 @@ function convertModel(
     return undefined;
   }
 
-  const ownSettings = convertSettings(
-    { id },
-    config && readMergedValues(config, 'config'),
-    conversion,
-  );
-
-  const promptSettings = convertSettings({ id }, promptConfig, conversion);
-  const output = promptSettings.output ?? ownSettings.output;
-  const settings = { ...ownSettings.settings, ...promptSettings.settings };
-  const answerTransform = parsesAnswers(id, output)
-    ? PARSE_ANSWER_CODE
-    : buildCallsTransform(id, settings);
+  const { settings, output, answerTransform } = convertModelSettings(namedProvider, conversion);
   const provider = {
     names: listTestedNames(namedProvider),
     usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
@@ -182,7 +172,30 @@ function convertModel(
   return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }
 
-/** Returns code that runs the transforms that there are one after the other. */
+interface ModelSettings {
+  readonly settings: JsonObject;
+  readonly output: JsonObject | undefined;
+  /** Code that reads answers as promptfoo does. */
+  readonly answerTransform: string | undefined;
+}
+
+/** Converts the provider's settings, and those of the prompt, which win. */
+function convertModelSettings(
+  { id, config, promptConfig }: NamedProvider,
+  conversion: ConversionContext,
+): ModelSettings {
+  const providerConfig = config && readMergedValues(config, 'config');
+  const providerSettings = convertSettings({ id }, providerConfig, conversion);
+  const promptSettings = convertSettings({ id }, promptConfig, conversion);
+  const settings = { ...providerSettings.settings, ...promptSettings.settings };
+  const output = promptSettings.output ?? providerSettings.output;
+  const answerTransform = parsesAnswers(id, output)
+    ? PARSE_ANSWER_CODE
+    : buildCallsTransform(id, settings);
+  return { settings, output, answerTransform };
+}
+
+/** Returns code that runs the given transforms one after the other; undefined without any. */
 function composeTransforms(
   codes: readonly [string | undefined, string | undefined],
 ): string | undefined {

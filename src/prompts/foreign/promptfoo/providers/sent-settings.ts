@@ -25,6 +25,7 @@ const MISTRAL_DEFAULTS: JsonObject = { topP: 1, ...DEFAULT_BOUND };
 /** The defaults of promptfoo for reasoning deployments of Azure in Chat Completions. */
 const AZURE_REASONING_DEFAULTS: JsonObject = { reasoningEffort: 'medium', ...DEFAULT_BOUND };
 
+/** Matches the providers to which promptfoo sends default settings. */
 const SENDS_DEFAULTS =
   /^(?:openai:|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
 

@@ -214,7 +214,7 @@ function toExpectations(
   combination: Combination,
   conversion: ConversionContext,
 ): JsonObject[] | undefined {
-  if (!assertion || reportStoredVariable(assertion, conversion)) return undefined;
+  if (!assertion || omitStoredVariable(assertion, conversion)) return undefined;
   return convertAssertion(assertion, combination, conversion);
 }
 
@@ -222,7 +222,7 @@ function toExpectations(
  * Reports an assertion with a variable whose value is known only after an earlier case has been
  * answered.
  */
-function reportStoredVariable(
+function omitStoredVariable(
   { at, value, transform }: Assertion,
   conversion: ConversionContext,
 ): boolean {

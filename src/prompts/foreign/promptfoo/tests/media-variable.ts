@@ -12,7 +12,7 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The beginnings of images in base64, which take precedence over the file's extension. */
-const IMAGE_SIGNATURES: readonly (readonly [string, string])[] = [
+const IMAGE_SIGNATURES: readonly (readonly [beginning: string, mediaType: string])[] = [
   ['/9j/', 'image/jpeg'],
   ['iVBORw0KGgo', 'image/png'],
   ['R0lGOD', 'image/gif'],

@@ -26,7 +26,7 @@ export async function readTestList(
   const { scalar: file } = node;
   if (file !== undefined) {
     const isYaml = /\.ya?ml$/iu.test(file);
-    return isYaml && skipIfMissing(file, node, conversion)
+    return isYaml && omitMissingFile(file, node, conversion)
       ? []
       : await readTestsFile(file, node, conversion);
   }
@@ -54,7 +54,7 @@ async function readListedTests(
   for (const item of list.readItems('tests')) {
     const { scalar: file } = item;
     const hasPath = item.isMap && readMergedValues(item, 'a test').has('path');
-    if (file !== undefined && skipIfMissing(file, item, conversion)) continue;
+    if (file !== undefined && omitMissingFile(file, item, conversion)) continue;
 
     if (file !== undefined) {
       tests.push(...(await readTestsFile(file, item, conversion)));
@@ -71,7 +71,7 @@ async function readListedTests(
  * Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML,
  * and over any in a list.
  */
-function skipIfMissing(name: string, at: YamlValue, conversion: ConversionContext): boolean {
+function omitMissingFile(name: string, at: YamlValue, conversion: ConversionContext): boolean {
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
   const exists = isPattern(name)
     ? conversion.files.listMatching(name, at).length > 0

@@ -36,7 +36,7 @@ export async function readTestTable(
 }
 
 /** A cell with the name of its column. */
-type TableCell = readonly [key: string, cell: string];
+type TableCell = readonly [column: string, cell: string];
 
 async function parseTable(text: string): Promise<TestTableRow[]> {
   const { parse } = await import('csv-parse/sync');

@@ -46,7 +46,7 @@ function transformTests(
   const at = tests[0]?.options.transformVars;
   if (!at) return [];
 
-  if (reportUnusableTransform(code, at, conversion)) {
+  if (omitUnusableTransform(code, at, conversion)) {
     return tests.map(test => [test, { ...test, isLeftOut: true }]);
   }
 
@@ -73,11 +73,7 @@ function transformTests(
 }
 
 /** Reports code that has no equivalent; returns true if it leaves out the tests. */
-function reportUnusableTransform(
-  code: string,
-  at: Located,
-  conversion: ConversionContext,
-): boolean {
+function omitUnusableTransform(code: string, at: Located, conversion: ConversionContext): boolean {
   const omissionsBefore = conversion.omissionCount;
   conversion.reportNodeOnlyCode(code, at);
 
@@ -139,7 +135,7 @@ return Promise.all(output.map(async vars => {
  * Reports used variables that contain an id of one run; returns true if there are any. With a new
  * id, a resumed test would pay again.
  */
-export function reportFreshIds(
+export function omitFreshIds(
   { all }: { readonly all: readonly ConfiguredTest[] },
   { program, text }: { readonly program?: unknown; readonly text: string },
   providers: readonly PromptfooProvider[],

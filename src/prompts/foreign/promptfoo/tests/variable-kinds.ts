@@ -51,7 +51,7 @@ export function listStoredVariables({ all }: ConfiguredTests): string[] {
  *
  * @param usedNames the variables of the prompt
  */
-export function needNunjucks(
+export function hasNunjucksValue(
   { all, names }: ConfiguredTests,
   usedNames: readonly string[],
 ): boolean {

@@ -70,24 +70,12 @@ export function readExecFields(
  * provider.
  */
 export function readFileFields(
-  { id, config, at, isJudge = false }: WrittenProvider,
+  provider: WrittenProvider,
   { file, name }: { readonly file: string; readonly name: string },
   conversion: ConversionContext,
 ): EntryFields | undefined {
-  if (!conversion.files.has(file)) {
-    conversion.reportOmission(at, `the file of the provider \`${id}\` doesn't exist`);
-    return undefined;
-  }
-
-  conversion.files.read(file, at);
-
-  if (isUnloadableTypeScript(file, conversion)) {
-    conversion.reportOmission(
-      at,
-      `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`,
-    );
-    return undefined;
-  }
+  const { id, config, at, isJudge = false } = provider;
+  if (omitUnusableFile(provider, file, conversion)) return undefined;
 
   if (!conversion.runsPrograms && /\.[cm]?ts$/u.test(file)) {
     conversion.reportHarmless(
@@ -112,7 +100,28 @@ export function readFileFields(
   const words = conversion.runsPrograms
     ? [...buildKeptProgram(file), ...args]
     : [...buildOneRunProgram(file), ...args, RUN_MESSAGES];
-  return buildResultFields(words, conversion.runsPrograms && !isJudge);
+  return buildResultFields(words, { givesResults: conversion.runsPrograms && !isJudge });
+}
+
+/** Reports a file that doesn't exist or can't be loaded; returns true if the provider is left out. */
+function omitUnusableFile(
+  { id, at }: WrittenProvider,
+  file: string,
+  conversion: ConversionContext,
+): boolean {
+  if (!conversion.files.has(file)) {
+    conversion.reportOmission(at, `the file of the provider \`${id}\` doesn't exist`);
+    return true;
+  }
+
+  conversion.files.read(file, at);
+  if (!isUnloadableTypeScript(file, conversion)) return false;
+
+  conversion.reportOmission(
+    at,
+    `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`,
+  );
+  return true;
 }
 
 /** Returns the beginning of a command line whose program stays and answers run after run. */
@@ -138,11 +147,14 @@ export function readAgentFields(
   );
   if (call === undefined) return undefined;
   const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]', RUN_MESSAGES];
-  return buildResultFields(words, conversion.runsPrograms && !isJudge);
+  return buildResultFields(words, { givesResults: conversion.runsPrograms && !isJudge });
 }
 
 /** Returns the fields of an entry whose program prints the result of a provider. */
-function buildResultFields(words: readonly string[], givesResults: boolean): EntryFields {
+function buildResultFields(
+  words: readonly string[],
+  { givesResults }: { readonly givesResults: boolean },
+): EntryFields {
   return {
     givesResults,
     fields: {
