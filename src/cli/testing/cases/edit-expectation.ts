@@ -8,6 +8,7 @@ import {
   parseDocument,
   stringify,
   visit,
+  type YAMLMap,
 } from 'yaml';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { parseAnswerJson, pickExpected } from '../expectations/json-match.ts';
@@ -38,7 +39,7 @@ export function changeExpectation(
 
   const { value } = expected;
   const changedSource = listValueChanges(document, place, value).reduceRight(withChange, source);
-  if (!readsBackAs(changedSource, source, offset, value)) return undefined;
+  if (!readsBackAs(changedSource, { source, offset, value })) return undefined;
   return { source: changedSource, expected: { kind, value } };
 }
 
@@ -70,7 +71,7 @@ function findExpectation(
       if (pair === undefined) return undefined;
       const kind = isScalar(pair.key) ? pair.key.value : undefined;
       if (kind === 'equals' || kind === 'json') {
-        expectation = { kind, pair, place: toValuePlace(pair, map.flow === true) };
+        expectation = { kind, pair, place: toValuePlace(pair, map) };
       }
       return visit.BREAK;
     },
@@ -78,8 +79,8 @@ function findExpectation(
   return expectation;
 }
 
-function toValuePlace({ key, value }: Pair, isInFlow: boolean): ValuePlace {
-  return { key: key as Node, node: value as Node | null, isInFlow };
+function toValuePlace({ key, value }: Pair, { flow }: YAMLMap): ValuePlace {
+  return { key: key as Node, node: value as Node | null, isInFlow: flow === true };
 }
 
 function getNodeStart(node: unknown): number {
@@ -95,9 +96,11 @@ function getNodeData(document: Document, node: Node | null): unknown {
  */
 function readsBackAs(
   changedSource: string,
-  source: string,
-  offset: number,
-  value: unknown,
+  {
+    source,
+    offset,
+    value,
+  }: { readonly source: string; readonly offset: number; readonly value: unknown },
 ): boolean {
   const changedDocument = parseDocument(changedSource);
   const expectedDocument = parseDocument(source);
@@ -126,7 +129,7 @@ function listValueChanges(document: Document, place: ValuePlace, value: unknown)
   if (isMap(node) && isJsonObject(value) && node.items.length === Object.keys(value).length) {
     return node.items.flatMap(pair => {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
-      return listValueChanges(document, toValuePlace(pair, node.flow === true), value[name]);
+      return listValueChanges(document, toValuePlace(pair, node), value[name]);
     });
   }
 

@@ -3,17 +3,22 @@ import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { findDefined } from '../../../utils/first-defined.ts';
 import { shorten } from '../../../utils/shortened.ts';
 
+const CODE_FENCE = '```';
+
 /** Parses the JSON of an answer, bare or alone in a code fence. */
 export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
-  const trimmedText = text.trim();
-  const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmedText);
-  const fencedText =
-    fence !== null && trimmedText.endsWith('```') && trimmedText.length >= fence[0].length + 3
-      ? trimmedText.slice(fence[0].length, -3)
-      : undefined;
   const json = readJson(text);
+  if (!('fault' in json)) return json;
+  const fencedText = findFencedText(text.trim());
+  return fencedText === undefined ? json : readJson(fencedText);
+}
 
-  return 'fault' in json && fencedText !== undefined ? readJson(fencedText) : json;
+/** Returns the text in a code fence, such as ```` ```json ````; undefined if it is not alone. */
+function findFencedText(text: string): string | undefined {
+  const [opening] = /^```\w*[ \t]*\r?\n/u.exec(text) ?? [];
+  if (opening === undefined || !text.endsWith(CODE_FENCE)) return undefined;
+  if (text.length < opening.length + CODE_FENCE.length) return undefined;
+  return text.slice(opening.length, -CODE_FENCE.length);
 }
 
 export interface JsonDifference {
@@ -36,8 +41,8 @@ export function findFirstDifference(
     });
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
-    return findDefined(expected.entries(), ([at, value]) =>
-      findFirstDifference(value, actual[at], `${pointer}/${at}`),
+    return findDefined(expected.entries(), ([index, value]) =>
+      findFirstDifference(value, actual[index], `${pointer}/${index}`),
     );
   }
   return Object.is(expected, actual) || (expected === 0 && actual === 0)

@@ -31,6 +31,15 @@ interface LlmQuestion {
   readonly choices: readonly { readonly choice: string; readonly score: number }[];
 }
 
+/** The beginning of a judge's reply that is read, in characters. */
+const MAX_REPLY_LENGTH = 10_000;
+
+/** Matches a verdict, such as `**Yes**, because …`, with the reason after it. */
+const VERDICT = /^[^\p{L}]*(?<verdict>yes|no)\b(?<reason>[\s\S]*)$/iu;
+
+/** Matches the score after a verdict, such as `Yes, 0.7: …`. */
+const SCORE = /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(?<score>0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu;
+
 /** Expectations that a model judges. */
 export const JUDGED_KINDS = {
   rubric: createExpectationKind<Rubric>({
@@ -50,8 +59,8 @@ export const JUDGED_KINDS = {
       const isEnough = threshold === undefined || (score ?? Number(passes)) >= threshold;
       if (passes && isEnough) return undefined;
 
-      const why = passes ? `scores ${score}, less than ${threshold}: ${reason}` : reason;
-      return { message: `rubric ${JSON.stringify(rubric)}: ${why}`, actual: text };
+      const explanation = passes ? `scores ${score}, less than ${threshold}: ${reason}` : reason;
+      return { message: `rubric ${JSON.stringify(rubric)}: ${explanation}`, actual: text };
     },
   }),
   llm: createExpectationKind<LlmQuestion>({
@@ -124,7 +133,7 @@ function withoutThoughts(reply: string): string {
   const [thoughts = '', verdict, ...more] = reply.split('</think>');
   const hasThoughts =
     verdict !== undefined && more.length === 0 && thoughts.trimStart().startsWith('<think>');
-  return (hasThoughts ? verdict : reply).slice(0, 10_000);
+  return (hasThoughts ? verdict : reply).slice(0, MAX_REPLY_LENGTH);
 }
 
 /** Parses a judge's reply. @throws {CliError} PROTOCOL_ERROR if it is neither yes nor no */
@@ -132,8 +141,8 @@ export function parseRubricVerdict(reply: string): {
   readonly passes: boolean;
   readonly reason: string;
 } {
-  const [, word, rest = ''] = /^[^\p{L}]*(yes|no)\b([\s\S]*)$/iu.exec(withoutThoughts(reply)) ?? [];
-  if (word === undefined) {
+  const { verdict, reason = '' } = VERDICT.exec(withoutThoughts(reply))?.groups ?? {};
+  if (verdict === undefined) {
     throw new CliError('the judge answered neither yes nor no', {
       status: 'PROTOCOL_ERROR',
       exitCode: EXIT.fault,
@@ -141,16 +150,16 @@ export function parseRubricVerdict(reply: string): {
     });
   }
 
-  const reason = rest.replace(/^[\s.,:;*_-]+/u, '').trim() || 'no reason given';
-  return { passes: word.toLowerCase() === 'yes', reason };
+  const reasonText = reason.replace(/^[\s.,:;*_-]+/u, '').trim();
+  return {
+    passes: verdict.toLowerCase() === 'yes',
+    reason: reasonText === '' ? 'no reason given' : reasonText,
+  };
 }
 
 /** Returns the score after the yes or no of a reply; undefined if there is none. */
 function parseScore(reply: string): number | undefined {
-  const [, score] =
-    /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu.exec(
-      withoutThoughts(reply),
-    ) ?? [];
+  const score = SCORE.exec(withoutThoughts(reply))?.groups?.['score'];
   return score === undefined ? undefined : Number(score);
 }
 
@@ -212,7 +221,7 @@ function fillPlaceholders(
   values: ReadonlyMap<string, string>,
   completion: string,
 ): string {
-  return template.replaceAll(/\{\{([\p{L}\p{N}_.-]+)\}\}/gu, (whole, name: string) =>
-    name === 'completion' ? completion : (values.get(name) ?? whole),
+  return template.replaceAll(/\{\{([\p{L}\p{N}_.-]+)\}\}/gu, (placeholder, name: string) =>
+    name === 'completion' ? completion : (values.get(name) ?? placeholder),
   );
 }

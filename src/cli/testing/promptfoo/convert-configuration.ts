@@ -76,11 +76,15 @@ export async function convertTestedConfiguration(
   ctx: Context,
   configuration: PromptfooFile,
 ): Promise<PromptfooTests> {
-  const { file, name, hasModels, allowCommands, skipUnsupported } = configuration;
+  const { file, name, hasModels, allowCommands } = configuration;
   forgetDeclaredModels(ctx, file);
   const converter = await createConverter(ctx, configuration);
-  const convertedPrompts = await convertAllPrompts(ctx, configuration, converter);
-  checkSupported(ctx, convertedPrompts, skipUnsupported);
+  const convertedPrompts = await convertAllPrompts(ctx, {
+    configuration,
+    converter,
+    programOutputs: {},
+  });
+  checkSupported(ctx, convertedPrompts, configuration);
   const [first] = convertedPrompts;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
   for (const warning of warnings) ctx.io.noteOnce(`note: ${formatNote(warning)}`);
@@ -169,34 +173,33 @@ async function createConverter(
   };
 }
 
+/** A configuration while it is converted. */
+interface ConfigurationConversion {
+  readonly configuration: PromptfooFile;
+  readonly converter: Converter;
+  /** The outputs of the programs that have run so far. */
+  readonly programOutputs: Record<string, string>;
+}
+
 /**
  * Converts the configuration for each of its prompts, after the programs that make its tests have
  * run.
  */
 async function convertAllPrompts(
   ctx: Context,
-  configuration: PromptfooFile,
-  converter: Converter,
+  conversion: ConfigurationConversion,
 ): Promise<ConvertedPrompt[]> {
-  const programOutputs: Record<string, string> = {};
-  const firstPrompt = await convertFirstPrompt(ctx, configuration, converter, programOutputs);
-  const otherPrompts = await convertOtherPrompts(
-    ctx,
-    configuration,
-    converter,
-    programOutputs,
-    firstPrompt.promptCount ?? 1,
-  );
-  return [firstPrompt, ...otherPrompts];
+  const firstPrompt = await convertFirstPrompt(ctx, conversion);
+  const promptCount = firstPrompt.promptCount ?? 1;
+  return [firstPrompt, ...(await convertOtherPrompts(ctx, conversion, promptCount))];
 }
 
 /** Converts the first prompt, and adds the outputs of the programs that make its tests. */
 async function convertFirstPrompt(
   ctx: Context,
-  { file, name, skipUnsupported }: PromptfooFile,
-  converter: Converter,
-  programOutputs: Record<string, string>,
+  { configuration, converter, programOutputs }: ConfigurationConversion,
 ): Promise<ConvertedPrompt> {
+  const { file, name } = configuration;
   let firstPrompt = await converter.convertFirst(programOutputs);
   if (firstPrompt.promptCount === undefined) {
     throw usageError(
@@ -210,7 +213,7 @@ async function convertFirstPrompt(
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
     }
     // No program starts if the rest of the configuration can't be run.
-    checkSupported(ctx, [firstPrompt], skipUnsupported);
+    checkSupported(ctx, [firstPrompt], configuration);
     await runTestPrograms(ctx, firstPrompt.testPrograms, programOutputs, { file, name });
     firstPrompt = await converter.convertFirst(programOutputs);
   }
@@ -220,11 +223,10 @@ async function convertFirstPrompt(
 
 async function convertOtherPrompts(
   ctx: Context,
-  { file, name }: PromptfooFile,
-  converter: Converter,
-  programOutputs: Record<string, string>,
+  { configuration, converter, programOutputs }: ConfigurationConversion,
   promptCount: number,
 ): Promise<ConvertedPrompt[]> {
+  const { file, name } = configuration;
   const convertedPrompts: ConvertedPrompt[] = [];
   const pendingNumbers = Array.from({ length: promptCount - 1 }, (_, index) => index + 2);
   while (pendingNumbers.length > 0) {
@@ -257,8 +259,8 @@ async function findDefaultJudge({ env }: Context): Promise<NamedJudge | undefine
   const { DEFAULT_JUDGES } = await import(
     '../../../prompts/foreign/promptfoo/providers/default-judges.ts'
   );
-  const judge = DEFAULT_JUDGES.find(([variable]) => Boolean(env[variable]?.trim()));
-  return judge && { model: judge[1], rank: 'last' };
+  const [, model] = DEFAULT_JUDGES.find(([variable]) => Boolean(env[variable]?.trim())) ?? [];
+  return model === undefined ? undefined : { model, rank: 'last' };
 }
 
 /**
@@ -287,23 +289,23 @@ async function readConvertedTests(
 }
 
 /**
- * Reports unsupported parts.
+ * Checks that the prompts have no unsupported part. With `--skip-unsupported`, only notes each.
  *
- * @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them
+ * @throws {CliError} USAGE_ERROR that names each
  */
 function checkSupported(
   ctx: Context,
   convertedPrompts: readonly ConvertedPrompt[],
-  skips: boolean,
+  { skipUnsupported }: Pick<PromptfooFile, 'skipUnsupported'>,
 ): void {
   const notes = convertedPrompts
     .flatMap(converted => converted.notes)
     .filter(({ isHarmless }) => isHarmless !== true);
   const places = [...new Set(notes.map(formatNote))];
-  const [first, ...others] = places;
-  if (first === undefined) return;
+  const [firstPlace, ...otherPlaces] = places;
+  if (firstPlace === undefined) return;
 
-  if (skips) {
+  if (skipUnsupported) {
     for (const place of places) ctx.io.noteOnce(`note: left out: ${place}`);
     return;
   }
@@ -315,7 +317,7 @@ function checkSupported(
     for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${toOneLine(line)}`);
   }
 
-  const hints = [...others];
+  const hints = [...otherPlaces];
   if (needsPrograms) hints.push('If you trust the file, add --allow-commands.');
 
   if (notes.some(({ needsCommands }) => needsCommands !== true)) {
@@ -324,7 +326,7 @@ function checkSupported(
     );
   }
 
-  throw usageError(first, ...hints, 'Nothing was sent.');
+  throw usageError(firstPlace, ...hints, 'Nothing was sent.');
 }
 
 function formatNote({ file, line, message }: ConversionNote): string {

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { type NunjucksPrompt, renderNunjucks } from './render-nunjucks.ts';
 import { runProgramOnInputs } from './run-program.ts';
+import type { NamedConfiguration } from './run-test-programs.ts';
 
 /** A prompt that was made for some cases. */
 interface CasePrompt {
@@ -18,12 +19,6 @@ interface CasePrompt {
   readonly line: number;
   /** The reason that it can't be sent. */
   readonly fault?: string | undefined;
-}
-
-/** The configuration, and its name in messages. */
-interface NamedConfiguration {
-  readonly file: string;
-  readonly name: string;
 }
 
 /**
@@ -39,19 +34,18 @@ export async function makePromptsByProgram(
 ): Promise<CasePrompt[]> {
   const { argv, frontMatter, labels, line } = program;
   const id = frontMatter['model'] ?? 'echo';
-  const inputs = (labels ?? [id]).map((label, model) =>
+  const inputsByModel = (labels ?? [id]).map((label, model) =>
     cases.map(({ vars, models }) => {
       const isAsked = labels === undefined || (models?.includes(model) ?? true);
       return isAsked ? JSON.stringify({ vars, provider: { id, label }, config: {} }) : undefined;
     }),
   );
 
-  const what = `${name}:${line}: the program of the prompt`;
-  const uniqueInputs = [...new Set(inputs.flat())].filter(input => input !== undefined);
-
-  const outputs = await runProgramOnInputs(ctx, argv, { file, inputs: uniqueInputs, what });
+  const description = `${name}:${line}: the program of the prompt`;
+  const inputs = [...new Set(inputsByModel.flat())].filter(input => input !== undefined);
+  const outputs = await runProgramOnInputs(ctx, argv, { file, inputs, description });
   const prompts: CasePrompt[] = [];
-  for (const [model, inputsOfModel] of inputs.entries()) {
+  for (const [model, inputsOfModel] of inputsByModel.entries()) {
     const texts = inputsOfModel.map(input =>
       input === undefined ? undefined : { text: outputs.get(input) ?? '' },
     );
@@ -126,9 +120,9 @@ async function groupCasesByPrompt(
  * Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is
  * never sent.
  */
-async function createPromptFileMaker(promptFile: (text: string) => string) {
+async function createPromptFileMaker(convertText: (text: string) => string) {
   const { InvalidPromptFile } = await import('../../../prompts/findings.ts');
-  const standIn = promptFile('-');
+  const standIn = convertText('-');
   return ({
     text,
     fault,
@@ -137,7 +131,7 @@ async function createPromptFileMaker(promptFile: (text: string) => string) {
       return { prompt: standIn, fault: `Nunjucks can't render its prompt: ${fault}` };
     }
     try {
-      return { prompt: promptFile(text) };
+      return { prompt: convertText(text) };
     } catch (error) {
       if (error instanceof InvalidPromptFile) return { prompt: standIn, fault: error.what };
       throw error;

@@ -51,19 +51,19 @@ export async function readPromptfooTests(
     }
   }
 
-  const [first, ...others] = files;
+  const [firstFile, ...otherFiles] = files;
   noteDefaultJudge(ctx, files, options.judge);
-  return first ? [{ ...first, leftOutCaseCount: leftOutCount }, ...others] : [];
+  return firstFile ? [{ ...firstFile, leftOutCaseCount: leftOutCount }, ...otherFiles] : [];
 }
 
 /**
  * Returns converted tests as if their test file had been parsed, with each case at its line in the
  * configuration.
  */
-function toTestsNode({ test, cases: places }: Pick<ConvertedTests, 'test' | 'cases'>): YamlNode {
+function toTestsNode({ test, cases: caseFacts }: Pick<ConvertedTests, 'test' | 'cases'>): YamlNode {
   const { cases, ...common } = test;
   const items = isJsonList(cases)
-    ? cases.map((item, index) => toYamlNode(item, places[index]?.line ?? 1))
+    ? cases.map((item, index) => toYamlNode(item, caseFacts[index]?.line ?? 1))
     : [];
   const nodes = Object.entries(common).map(([key, value]) => [key, toYamlNode(value, 1)] as const);
   return toMapNode([...nodes, ['cases', { kind: 'list', items, line: 1, column: 1 }]], 1);
@@ -77,7 +77,7 @@ type CaseOfModels = TestCase & Pick<ConvertedCase, 'models'>;
  * converted text.
  */
 function placePromptCases(
-  { cases: places, caseIndices, model, number, template, fault: promptFault }: ConvertedTests,
+  { cases: caseFacts, caseIndices, model, number, template, fault: promptFault }: ConvertedTests,
   cases: readonly TestCase[],
   { hasOnePrompt, file }: { readonly hasOnePrompt: boolean; readonly file: string },
 ): CaseOfModels[] {
@@ -88,7 +88,7 @@ function placePromptCases(
       models: ownModels,
       turn,
       vars = {},
-    } = places[index] ?? {};
+    } = caseFacts[index] ?? {};
     const models = model === undefined ? ownModels : [model];
     const fault =
       promptFault === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${promptFault}`);

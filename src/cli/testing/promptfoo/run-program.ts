@@ -14,11 +14,12 @@ const MAX_SHOWN_FAULTS = 2000;
 /** Marks the program's processes, so that they can be ended. */
 const CASE_PROGRAM_MARK = 'PROMPTRUN_CASE';
 
+/** A program, as its configuration names it. */
 interface NamedProgram {
   /** The configuration that names it. */
   readonly file: string;
   /** The program in messages, with its position in the configuration. */
-  readonly what: string;
+  readonly description: string;
 }
 
 /**
@@ -33,13 +34,13 @@ export async function runProgram(
   {
     file,
     input,
-    what,
+    description,
     maxLength = MAX_TEST_FILE_BYTES,
   }: NamedProgram & { readonly input: string; readonly maxLength?: number },
 ): Promise<string> {
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const env = withoutKeys(ctx.env, await collectKeyVariables(ctx));
-  const refuse = (why: string): CliError => usageError(`${what} ${why}`);
+  const createError = (reason: string): CliError => usageError(`${description} ${reason}`);
 
   let tree: ProcessTree | undefined;
   try {
@@ -52,18 +53,20 @@ export async function runProgram(
     const errorOutput = new OutputBeginning([child.stderr], MAX_SHOWN_FAULTS);
     child.stdin.end(input);
     const end = await awaitProgramEnd(ended, output, ctx.signal);
-    if (end === undefined) throw refuse(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
+    if (end === undefined) throw createError(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
 
     await tree.end();
     await closed;
-    if (end.code !== 0) throw refuse(`ended with ${end.code}: ${errorOutput.text.trim()}`);
-    if (output.isCut) throw refuse(`printed more than ${Math.floor(maxLength / 1024 / 1024)} MiB`);
+    if (end.code !== 0) throw createError(`ended with ${end.code}: ${errorOutput.text.trim()}`);
+    if (output.isCut) {
+      throw createError(`printed more than ${Math.floor(maxLength / 1024 / 1024)} MiB`);
+    }
 
     return output.text;
   } catch (error) {
     ctx.signal.throwIfAborted();
     if (error instanceof CliError) throw error;
-    throw refuse(`can't be started with ${argv[0]}: ${getErrorMessage(error)}`);
+    throw createError(`can't be started with ${argv[0]}: ${getErrorMessage(error)}`);
   } finally {
     await tree?.end();
   }
@@ -88,7 +91,7 @@ export async function runProgramOnInputs(
     maxLength,
   });
   const lines = output.split('\n');
-  if (lines.length !== inputs.length + 1) throw usageError(`${program.what} ended early`);
+  if (lines.length !== inputs.length + 1) throw usageError(`${program.description} ended early`);
 
   return new Map(inputs.map((input, index) => [input, String(JSON.parse(lines[index] ?? ''))]));
 }
@@ -99,12 +102,14 @@ async function awaitProgramEnd<T>(
   output: OutputBeginning,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  for (;;) {
-    const { length } = output.text;
-    const end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, over =>
-      waitUnlessAborted(programEnd, over),
+  let end: T | undefined;
+  let lengthBefore: number;
+  do {
+    lengthBefore = output.text.length;
+    end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, limitSignal =>
+      waitUnlessAborted(programEnd, limitSignal),
     );
     signal.throwIfAborted();
-    if (end !== undefined || output.text.length === length) return end;
-  }
+  } while (end === undefined && output.text.length > lengthBefore);
+  return end;
 }

@@ -7,7 +7,7 @@ import { renderNunjucks } from './render-nunjucks.ts';
 import { runProgram } from './run-program.ts';
 
 /** The configuration, and its name in messages. */
-interface ConfigurationFile {
+export interface NamedConfiguration {
   readonly file: string;
   readonly name: string;
 }
@@ -23,7 +23,7 @@ export async function runTestPrograms(
   ctx: Context,
   programs: readonly TestProgram[],
   outputs: Record<string, string>,
-  configuration: ConfigurationFile,
+  configuration: NamedConfiguration,
 ): Promise<void> {
   const templates = new Map<string, CaseTemplate>();
   for (const program of programs) {
@@ -41,12 +41,12 @@ export async function runTestPrograms(
 async function runTestProgram(
   ctx: Context,
   program: Exclude<TestProgram, RenderedTemplate>,
-  { file, name }: ConfigurationFile,
+  { file, name }: NamedConfiguration,
 ): Promise<string> {
   const place = `${name}:${program.line}`;
   if ('code' in program) return await transformVariables(ctx, program, place);
-  const what = `${place}: the program that makes the tests`;
-  return await runProgram(ctx, program.argv, { file, input: '', what });
+  const description = `${place}: the program that makes the tests`;
+  return await runProgram(ctx, program.argv, { file, input: '', description });
 }
 
 /**
@@ -75,7 +75,7 @@ async function renderTemplates(
   ctx: Context,
   templates: readonly CaseTemplate[],
   outputs: Record<string, string>,
-  { name }: ConfigurationFile,
+  { name }: NamedConfiguration,
 ): Promise<void> {
   if (templates.length === 0) return;
   const renderedPrompts = await renderNunjucks(ctx, templates).catch((error: unknown) => {
