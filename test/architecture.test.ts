@@ -168,8 +168,11 @@ describe('names of functions, types and constants', () => {
     for (const file of files) {
       const source = withoutComments(readFileSync(path.join(root, file), 'utf8'));
       for (const [, name = '', constant = ''] of source.matchAll(DECLARATION)) {
-        const declared = name || constant;
-        rooms.set(declared, (rooms.get(declared) ?? new Set()).add(path.posix.dirname(file)));
+        const declaredName = name || constant;
+        rooms.set(
+          declaredName,
+          (rooms.get(declaredName) ?? new Set()).add(path.posix.dirname(file)),
+        );
       }
     }
 
@@ -214,11 +217,11 @@ describe('imports between folders', () => {
   it('are only those that a folder may have; the command line imports only types of the service', () => {
     const isServiceType = ({ from, target, typeOnly }: Import & { from: string }): boolean =>
       typeOnly && findHouse(from) === 'cli' && findHouse(target) === 'service';
-    const wrong = edges.filter(
+    const wrongEdges = edges.filter(
       edge =>
         !ALLOWED[findHouse(edge.from)]?.includes(findHouse(edge.target)) && !isServiceType(edge),
     );
-    expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+    expect(wrongEdges.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
   it('lets models/ import nothing but types of prompts/', () => {
@@ -258,11 +261,17 @@ describe('imports between folders', () => {
 
   it('lets each room of the command line import only rooms below it', () => {
     const upward = edges.filter(({ from, target }) => {
-      const [own, other] = [cliRoom(from), cliRoom(target)];
-      if (own === undefined || other === undefined || own === other) return false;
-      return other === 'top'
-        ? !mayImportFromTop(own, target)
-        : own !== 'top' && findFloor('cli', other) >= findFloor('cli', own);
+      const [importingRoom, importedRoom] = [cliRoom(from), cliRoom(target)];
+      if (
+        importingRoom === undefined ||
+        importedRoom === undefined ||
+        importingRoom === importedRoom
+      )
+        return false;
+      return importedRoom === 'top'
+        ? !mayImportFromTop(importingRoom, target)
+        : importingRoom !== 'top' &&
+            findFloor('cli', importedRoom) >= findFloor('cli', importingRoom);
     });
     expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -276,9 +285,13 @@ describe('imports between folders', () => {
       );
       const isTopFile = (room: string): boolean => room.endsWith('.ts');
       const upward = inside.filter(({ from, target }) => {
-        const [own, other] = [findRoom(from), findRoom(target)];
-        const [floor, to] = [findFloor(house, own), findFloor(house, other)];
-        if (own === other || (floor === to && isTopFile(own) && isTopFile(other))) return false;
+        const [importingRoom, importedRoom] = [findRoom(from), findRoom(target)];
+        const [floor, to] = [findFloor(house, importingRoom), findFloor(house, importedRoom)];
+        if (
+          importingRoom === importedRoom ||
+          (floor === to && isTopFile(importingRoom) && isTopFile(importedRoom))
+        )
+          return false;
         return to >= floor;
       });
 
@@ -304,8 +317,10 @@ describe('imports between folders', () => {
   it('keeps the nouns of the command line apart', () => {
     const noun = (file: string): string | undefined => /^cli\/commands\/([^/]+)\//.exec(file)?.[1];
     const crossing = edges.filter(({ from, target }) => {
-      const [own, other] = [noun(from), noun(target)];
-      return own !== undefined && other !== undefined && own !== other;
+      const [importingNoun, importedNoun] = [noun(from), noun(target)];
+      return (
+        importingNoun !== undefined && importedNoun !== undefined && importingNoun !== importedNoun
+      );
     });
     expect(crossing.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -358,13 +373,13 @@ describe('ARCHITECTURE.md', () => {
   const text = readFileSync(path.resolve(root, '..', 'ARCHITECTURE.md'), 'utf8');
 
   it('names files that exist', () => {
-    const named = [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(match => match[1] ?? '');
+    const mentionedFiles = [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(match => match[1] ?? '');
     const tests = ['test/architecture.test.ts', 'test/e2e/budgets.test.ts'];
     const existing = [...files.map(file => `src/${file}`), ...tests];
-    expect(named.length).toBeGreaterThan(5);
-    expect(named.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`)))).toEqual(
-      [],
-    );
+    expect(mentionedFiles.length).toBeGreaterThan(5);
+    expect(
+      mentionedFiles.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`))),
+    ).toEqual([]);
   });
 
   it('has every room on its map', () => {

@@ -43,7 +43,7 @@ async function runStep(
   writeFileSync(output, '');
   mkdirSync(path.join(home, 'runner'));
   const [step] = ACTION.runs.steps;
-  const given = Object.entries(step?.env ?? {}).map(([variable, expression]) => {
+  const environment = Object.entries(step?.env ?? {}).map(([variable, expression]) => {
     const name = /^\$\{\{ inputs\.([\w-]+) \}\}$/u.exec(expression)?.[1];
     return [variable, inputs[name ?? ''] ?? ''] as const;
   });
@@ -55,7 +55,7 @@ async function runStep(
   };
   const child = spawn('bash', ['-e', '-c', step?.run ?? ''], {
     cwd: home,
-    env: commandEnvironment(home, { ...Object.fromEntries(given), ...runner, ...added }),
+    env: commandEnvironment(home, { ...Object.fromEntries(environment), ...runner, ...added }),
   });
   let log = '';
   child.stdout.on('data', (piece: Buffer) => (log += piece.toString()));
@@ -116,8 +116,9 @@ const ECHO = '---\nmodel: echo\n---\n{{text}}';
 
 describe.runIf(isPosix)('the action', () => {
   it('declares the inputs and outputs of its step', () => {
-    const used = Object.values(ACTION.runs.steps[0]?.env ?? {}).join();
-    for (const name of Object.keys(ACTION.inputs)) expect(used).toContain(`inputs.${name} `);
+    const usedExpressions = Object.values(ACTION.runs.steps[0]?.env ?? {}).join();
+    for (const name of Object.keys(ACTION.inputs))
+      expect(usedExpressions).toContain(`inputs.${name} `);
     expect(Object.keys(ACTION.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     // An expression in the text of a step would be a way into its shell.
     expect(ACTION.runs.steps[0]?.run).not.toContain('${{');

@@ -74,7 +74,7 @@ async function benchBatch(rows: number): Promise<void> {
 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   try {
-    const names = Array.from({ length: rows }, (_, at) => `row ${at}`);
+    const names = Array.from({ length: rows }, (_, index) => `row ${index}`);
     writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
     const bare = await cost(home, rows, [
       '-e',

@@ -30,9 +30,9 @@ const CASES = [
  */
 export default async function chaosSoak(): Promise<void> {
   let harmless = true;
-  for (const [at, { title, ...more }] of CASES.entries()) {
+  for (const [index, { title, ...more }] of CASES.entries()) {
     const startedAt = Date.now();
-    const { stderr: _, ...verdict } = await chaosBatch({ ...LARGE, ...more, seed: SEED + at });
+    const { stderr: _, ...verdict } = await chaosBatch({ ...LARGE, ...more, seed: SEED + index });
     const { succeeded, failed, inDoubt, doubles, wrong, lost, unnamed, starts, lists } = verdict;
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     process.stdout.write(

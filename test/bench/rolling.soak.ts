@@ -50,8 +50,8 @@ export default async function soakRollingRestart(): Promise<void> {
       }
     });
 
-    for (const [at, port] of ports.entries()) {
-      const child = instances[at]?.child;
+    for (const [index, port] of ports.entries()) {
+      const child = instances[index]?.child;
       child?.kill('SIGTERM');
       if (child) await once(child, 'exit');
       await start(port);
@@ -108,7 +108,7 @@ async function startInstance(
 
 function startBalancer(directory: string, front: number, ports: readonly number[]): ChildProcess {
   const file = path.join(directory, 'haproxy.cfg');
-  const servers = ports.map((port, at) => `  server s${at} 127.0.0.1:${port}\n`).join('');
+  const servers = ports.map((port, index) => `  server s${index} 127.0.0.1:${port}\n`).join('');
   writeFileSync(
     file,
     `defaults

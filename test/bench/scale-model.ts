@@ -279,9 +279,9 @@ class Simulation {
       endings: statement(thread, undefined),
     }));
 
-    for (let at = 0; at < open; at += 1) {
-      const service = services[at % instances];
-      const creations = service?.creations[Math.floor(at / instances) % users];
+    for (let index = 0; index < open; index += 1) {
+      const service = services[index % instances];
+      const creations = service?.creations[Math.floor(index / instances) % users];
       if (service && creations) this.#createForEver(client, { ...service, creations });
     }
 

@@ -87,7 +87,7 @@ export default async function testsBench(): Promise<void> {
 const EVAL = ['eval', '-c', 'promptfooconfig.yaml', '-j', String(CONCURRENCY), '--no-cache'];
 
 function writeCases(home: string, apiBaseUrl: string): void {
-  const names = Array.from({ length: CASES }, (_, at) => `name ${at}`);
+  const names = Array.from({ length: CASES }, (_, index) => `name ${index}`);
   const front = 'model: openai/gpt-4o-mini\ninput: { schema: { name: string } }';
   writeFileSync(path.join(home, 'say.prompt'), `---\n${front}\n---\nSay {{name}}\n`);
   const cases = names.map(name => ({ inputs: { name }, expect: [{ contains: name }] }));

@@ -19,12 +19,12 @@ it('closing a client fails the requests that wait to be tried again', async () =
       if (kind === 'retry') waits();
     },
   });
-  const asked = client.account.get();
-  asked.catch(() => {});
+  const request = client.account.get();
+  request.catch(() => {});
   await waiting;
   await client.close();
 
-  await expect(asked).rejects.toThrow(NetworkError);
+  await expect(request).rejects.toThrow(NetworkError);
 
   service.verify();
   await service.close();

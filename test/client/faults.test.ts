@@ -132,8 +132,8 @@ describe('a port on which nothing listens', () => {
   it.each(['GET', 'POST'])('a %s is tried four times, since nothing was sent', async method => {
     await startScript();
     const client = testClient(await deadBaseUrl());
-    let sent = 0;
-    const onSent = (): number => sent++;
+    let sentCount = 0;
+    const onSent = (): number => sentCount++;
     const error = await rejection(client.request(method, '/runs', { onSent }), NetworkError);
 
     expect(error).toMatchObject({
@@ -146,7 +146,7 @@ describe('a port on which nothing listens', () => {
       /can't connect to http:\/\/127\.0\.0\.1:\d+: connection refused \(ECONNREFUSED\)/,
     );
     expect(client.slept).toHaveLength(3);
-    expect(sent).toBe(0);
+    expect(sentCount).toBe(0);
   });
 });
 
@@ -232,8 +232,8 @@ describe('an aborted signal', () => {
 
   it('may be shared by any number of requests', async () => {
     const warnings: Error[] = [];
-    const note = (warning: Error): unknown => warnings.push(warning);
-    process.on('warning', note);
+    const addWarning = (warning: Error): unknown => warnings.push(warning);
+    process.on('warning', addWarning);
     const url = '/media/a.png';
     const { client, service } = await startScript({
       expect: { path: url },
@@ -247,7 +247,7 @@ describe('an aborted signal', () => {
     ]);
     await Promise.all(calls.flat());
     await new Promise(resolve => setImmediate(resolve));
-    process.off('warning', note);
+    process.off('warning', addWarning);
 
     expect(warnings).toEqual([]);
   });

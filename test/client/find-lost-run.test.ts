@@ -162,9 +162,14 @@ describe('findLostRun', () => {
       answer: page([row(id, LOCAL)], { at: LOCAL, hasMore: true }),
     }));
     const { client } = await startScript(...pages);
-    const lost = { promptVersionId: 'v', sentAt: LOCAL, knownRunIds: new Set(['b']), maxPages: 3 };
-    const found = await findLostRun(client, lost);
-    expect(found).toEqual({ candidates: [row('c', LOCAL)], complete: false });
+    const creation = {
+      promptVersionId: 'v',
+      sentAt: LOCAL,
+      knownRunIds: new Set(['b']),
+      maxPages: 3,
+    };
+    const result = await findLostRun(client, creation);
+    expect(result).toEqual({ candidates: [row('c', LOCAL)], complete: false });
   });
 
   it('goes by the offset of the clock that was noted at the time, whatever the clocks say now', async () => {
@@ -173,14 +178,14 @@ describe('findLostRun', () => {
       expect: { query: { since: seconds(SERVICE - 700) } },
       answer: page([mine, row('older', SERVICE - 60_000)], { at: LOCAL + HOUR }),
     });
-    const lost = {
+    const creation = {
       promptVersionId: 'v',
       sentAt: LOCAL,
       clockOffsetMs: -HOUR - 700,
       knownRunIds: NONE,
     };
 
-    await expect(findLostRun(client, lost)).resolves.toMatchObject({ candidates: [mine] });
+    await expect(findLostRun(client, creation)).resolves.toMatchObject({ candidates: [mine] });
     expect(client.clock.offsetMs).toBe(HOUR - 700);
   });
 
@@ -202,9 +207,9 @@ describe('findLostRuns', () => {
       { promptVersionId: 'v', sentAt: LOCAL + 60_000 },
       { promptVersionId: 'v', sentAt: LOCAL },
     ];
-    const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+    const results = await findLostRuns(client, creations, { knownRunIds: NONE });
 
-    expect(found.map(({ candidates }) => candidates)).toEqual([[second], [], [first]]);
+    expect(results.map(({ candidates }) => candidates)).toEqual([[second], [], [first]]);
   });
 
   it('leaves out the time in between if creations lie far apart', async () => {
@@ -228,9 +233,9 @@ describe('findLostRuns', () => {
       promptVersionId: 'v',
       sentAt,
     }));
-    const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+    const results = await findLostRuns(client, creations, { knownRunIds: NONE });
 
-    expect(found.map(({ candidates }) => candidates.map(({ runId }) => runId))).toEqual([
+    expect(results.map(({ candidates }) => candidates.map(({ runId }) => runId))).toEqual([
       ['old'],
       [],
       ['new'],
@@ -244,9 +249,9 @@ describe('findLostRuns', () => {
     );
     await client.runs.list();
     const creations = [LOCAL, LOCAL - 50 * HOUR].map(sentAt => ({ promptVersionId: 'v', sentAt }));
-    const found = await findLostRuns(client, creations, { knownRunIds: NONE, maxPages: 1 });
+    const results = await findLostRuns(client, creations, { knownRunIds: NONE, maxPages: 1 });
 
-    expect(found.map(({ complete }) => complete)).toEqual([false, false]);
+    expect(results.map(({ complete }) => complete)).toEqual([false, false]);
   });
 
   it('sends nothing if there is nothing to find', async () => {

@@ -51,12 +51,12 @@ describe("what a client knows about a service's keys", () => {
     ['Supported ', true],
     ['none', false],
     [undefined, false],
-  ])('is what any answer says: %s', async (idempotency, kept) => {
+  ])('is what any answer says: %s', async (idempotency, isSupported) => {
     const { client } = await startScript({
       answer: success(me, idempotency === undefined ? {} : { idempotency }),
     });
     await client.account.get();
-    expect(client.keepsIdempotencyKeys).toBe(kept);
+    expect(client.keepsIdempotencyKeys).toBe(isSupported);
   });
 
   it('follows from the headers of an answer that breaks off', async () => {

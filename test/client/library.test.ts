@@ -53,8 +53,8 @@ describe('the library', () => {
     ['https://service.example', 'https://service.example/v1'],
     ['https://service.example/v1/', 'https://service.example/v1'],
     ['https://service.example/prompts//', 'https://service.example/prompts/v1'],
-  ])('takes %s as %s', (given, baseUrl) => {
-    expect(new library.PromptService({ baseUrl: given, apiKey: 'key' }).baseUrl).toBe(baseUrl);
+  ])('takes %s as %s', (address, baseUrl) => {
+    expect(new library.PromptService({ baseUrl: address, apiKey: 'key' }).baseUrl).toBe(baseUrl);
   });
 
   it.each(['', ' key', 'key\n', 'schlüssel', undefined])(
@@ -152,12 +152,12 @@ describe('the package', () => {
     const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
     const options =
       '--noEmit --strict --target es2022 --module nodenext --skipLibCheck false --types node';
-    const checked = spawnSync(process.execPath, [compiler, ...options.split(' '), name], {
+    const compilation = spawnSync(process.execPath, [compiler, ...options.split(' '), name], {
       cwd: home,
     });
 
-    expect(checked.stdout.toString()).toBe('');
-    expect(checked.status).toBe(0);
+    expect(compilation.stdout.toString()).toBe('');
+    expect(compilation.status).toBe(0);
   });
 });
 
@@ -171,13 +171,13 @@ async function runScript(
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: home, ...env },
   });
-  const printed = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      printed[name] += text;
+      output[name] += text;
     });
   }
 
   const code = await new Promise<number | null>(resolve => child.on('close', resolve));
-  return { code, ...printed };
+  return { code, ...output };
 }

@@ -80,18 +80,24 @@ describe('a pace', () => {
   it('stops waiting when a signal for what is not sent yet aborts', async () => {
     const { client, service } = await startScript({ answer: limited }, { answer: success(run) });
     const stopping = new AbortController();
-    const waiting: Pace = { turn: async signal => signal?.throwIfAborted(), answered: () => {} };
+    const waitingPace: Pace = {
+      turn: async signal => signal?.throwIfAborted(),
+      answered: () => {},
+    };
     const request = client.request('GET', '/runs/r', {
-      pace: waiting,
+      pace: waitingPace,
       unsentSignal: stopping.signal,
     });
 
     await expect(request).resolves.toMatchObject({ data: run });
 
     stopping.abort(new Error('enough'));
-    const late = client.request('GET', '/runs/r', { pace: waiting, unsentSignal: stopping.signal });
+    const unsentRequest = client.request('GET', '/runs/r', {
+      pace: waitingPace,
+      unsentSignal: stopping.signal,
+    });
 
-    await expect(late).rejects.toThrow('enough');
+    await expect(unsentRequest).rejects.toThrow('enough');
 
     service.verify();
   });

@@ -3,7 +3,7 @@ import { startScript } from '../support/client.ts';
 import { failure, success } from '../support/scripted-service.ts';
 
 describe('running a prompt', () => {
-  const done = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
+  const succeededRun = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
   const version = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
   const inputs = { textInputs: { name: 'Ada' } };
@@ -16,14 +16,16 @@ describe('running a prompt', () => {
         expect: { method: 'POST', path: '/runs', body: { promptVersionId: version, inputs } },
         answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: 'r' }),
       },
-      { expect: { path: '/runs/r' }, answer: success({ ...done, runStatus: 'running' }) },
-      { expect: { path: '/runs/r' }, answer: success(done) },
+      { expect: { path: '/runs/r' }, answer: success({ ...succeededRun, runStatus: 'running' }) },
+      { expect: { path: '/runs/r' }, answer: success(succeededRun) },
     );
 
     const seen: string[] = [];
     const onProgress = ({ runStatus }: { runStatus: string }): number => seen.push(runStatus);
 
-    await expect(client.run('hello', { name: 'Ada' }, { onProgress })).resolves.toEqual(done);
+    await expect(client.run('hello', { name: 'Ada' }, { onProgress })).resolves.toEqual(
+      succeededRun,
+    );
     expect(seen).toEqual(['running', 'succeeded']);
   });
 
@@ -37,10 +39,10 @@ describe('running a prompt', () => {
       { expect: { path: `/prompts/${prompt}` }, answer: success(row) },
       {
         expect: { method: 'POST', path: '/runs', body: { promptVersionId: version, inputs } },
-        answer: success(done),
+        answer: success(succeededRun),
       },
     );
-    await expect(client.run(prompt, inputs)).resolves.toEqual(done);
+    await expect(client.run(prompt, inputs)).resolves.toEqual(succeededRun);
   });
 
   it('ends with its signal', async () => {

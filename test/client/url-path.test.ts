@@ -58,8 +58,8 @@ describe('path', () => {
 describe('staysBelowBase', () => {
   it.each(['/runs', '/runs?limit=1', '/runs/', '/a.b/..c', '/runs?next=/../x'])(
     'takes %j',
-    given => {
-      expect(staysBelowBase(given)).toBe(true);
+    urlPath => {
+      expect(staysBelowBase(urlPath)).toBe(true);
     },
   );
 
@@ -74,21 +74,21 @@ describe('staysBelowBase', () => {
     '/a\\..\\x',
     '@host/',
     '/./x',
-  ])('refuses %j', given => {
-    expect(staysBelowBase(given)).toBe(false);
+  ])('refuses %j', urlPath => {
+    expect(staysBelowBase(urlPath)).toBe(false);
   });
 
   it('agrees with what a URL makes of the path', () => {
-    const part = fc.oneof(
+    const segment = fc.oneof(
       fc.constantFrom('.', '..', '%2e', '%2E%2e', '', 'a', '%2f', '?', '#', '\\'),
       fc.webSegment(),
     );
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 6 }), parts => {
-        const given = `/${parts.join('/')}`;
-        const { href, origin } = new URL(`https://service.test/v1${given}`);
+      fc.property(fc.array(segment, { maxLength: 6 }), parts => {
+        const urlPath = `/${parts.join('/')}`;
+        const { href, origin } = new URL(`https://service.test/v1${urlPath}`);
         return (
-          !staysBelowBase(given) ||
+          !staysBelowBase(urlPath) ||
           (origin === 'https://service.test' && href.startsWith('https://service.test/v1/'))
         );
       }),

@@ -18,7 +18,7 @@ import {
 const running = success({ runId: 'r', runStatus: 'running', outputs: [], tokens: 0 });
 const queued = success({ runId: 'r', runStatus: 'queued', outputs: [], tokens: 0 });
 
-const done = {
+const succeededRun = {
   runId: 'r',
   runStatus: 'succeeded',
   outputs: [{ type: 'text', data: 'x' }],
@@ -35,17 +35,17 @@ describe('waitForRun', () => {
   it('is a method of the client as well, with the same options', async () => {
     const { client } = await startScript(
       { expect: { method: 'GET', path: '/runs/r' }, answer: running },
-      { expect: { method: 'GET', path: '/runs/r' }, answer: success(done) },
+      { expect: { method: 'GET', path: '/runs/r' }, answer: success(succeededRun) },
     );
     const statuses: (string | undefined)[] = [];
     const onPoll = ({ run }: PollEvent): void => void statuses.push(run?.runStatus);
 
-    await expect(client.waitForRun('r', { onPoll })).resolves.toEqual(done);
+    await expect(client.waitForRun('r', { onPoll })).resolves.toEqual(succeededRun);
     expect(statuses).toEqual(['running', 'succeeded']);
   });
 
   it.each(['succeeded', 'failed'])('returns the run once it has %s', async runStatus => {
-    const run = { ...done, runStatus };
+    const run = { ...succeededRun, runStatus };
     const expect_ = { method: 'GET', path: '/runs/r' };
     const { client } = await startScript(
       { expect: expect_, answer: queued },
@@ -56,7 +56,10 @@ describe('waitForRun', () => {
   });
 
   it('asks at once, then from every second up to every ten', async () => {
-    const { client } = await startScript({ answer: running, times: 9 }, { answer: success(done) });
+    const { client } = await startScript(
+      { answer: running, times: 9 },
+      { answer: success(succeededRun) },
+    );
     await waitForRun(client, 'r');
     expect(client.slept.map(Math.round)).toEqual([
       1000, 1500, 2250, 3375, 5063, 7594, 9000, 9000, 9000,
@@ -64,7 +67,7 @@ describe('waitForRun', () => {
   });
 
   it('can let one interval pass first', async () => {
-    const { client } = await startScript({ answer: success(done) });
+    const { client } = await startScript({ answer: success(succeededRun) });
     await waitForRun(client, 'r', { delayFirst: true });
     expect(client.slept).toEqual([1000]);
   });
@@ -73,7 +76,7 @@ describe('waitForRun', () => {
     const { client } = await startScript(
       { answer: running },
       { answer: running },
-      { answer: success(done) },
+      { answer: success(succeededRun) },
     );
     const chances = [0, 1];
     await waitForRun(client, 'r', { random: () => chances.shift() ?? 0 });
@@ -91,23 +94,23 @@ describe('waitForRun', () => {
       { ...running, cutAfter: 4 },
     ];
     const { client } = await startScript(...faults.map(answer => ({ answer })), {
-      answer: success(done),
+      answer: success(succeededRun),
     });
     const events: PollEvent[] = [];
 
     await expect(waitForRun(client, 'r', { onPoll: event => events.push(event) })).resolves.toEqual(
-      done,
+      succeededRun,
     );
     expect(events.map(({ polls }) => polls)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(events.filter(({ error }) => error !== undefined)).toHaveLength(7);
-    expect(events.at(-1)?.run).toEqual(done);
+    expect(events.at(-1)?.run).toEqual(succeededRun);
   });
 
   it('waits as long as a 429 asks for, at most a minute', async () => {
     const { client } = await startScript(
       { answer: { ...limited, headers: { 'retry-after': '30' } } },
       { answer: { ...limited, headers: { 'retry-after': '3600' } } },
-      { answer: success(done) },
+      { answer: success(succeededRun) },
     );
     await waitForRun(client, 'r');
     expect(client.slept).toEqual([30_000, 60_000]);
@@ -138,7 +141,7 @@ describe('waitForRun', () => {
       { answer: 'close' },
       { answer: running },
       { answer: html(503) },
-      { answer: success(done) },
+      { answer: success(succeededRun) },
     );
 
     const events: PollEvent[] = [];
@@ -160,9 +163,9 @@ describe('waitForRun', () => {
       { answer: missing, times: 4 },
       { answer: html(502) },
       { answer: missing },
-      { answer: success(done) },
+      { answer: success(succeededRun) },
     );
-    await expect(waitForRun(client, 'r', { idFromService: true })).resolves.toEqual(done);
+    await expect(waitForRun(client, 'r', { idFromService: true })).resolves.toEqual(succeededRun);
   });
 
   it('gives up on a run that is missing for more than a minute', async () => {
@@ -182,9 +185,9 @@ describe('waitForRun', () => {
       { answer: missing, times: 8 },
       { answer: running },
       { answer: missing, times: 4 },
-      { answer: success(done) },
+      { answer: success(succeededRun) },
     );
-    await expect(waitForRun(client, 'r', { idFromService: true })).resolves.toEqual(done);
+    await expect(waitForRun(client, 'r', { idFromService: true })).resolves.toEqual(succeededRun);
   });
 
   it('is ended at once by a 401 in the midst of faults that pass', async () => {
@@ -202,13 +205,13 @@ describe('waitForRun', () => {
       now = now === 0 ? 60_000 : 60_020;
     };
 
-    const asked = waitForRun(client, 'r', {
+    const waiting = waitForRun(client, 'r', {
       timeoutMs: 60_020,
       intervalMs: 0,
       now: () => now,
       onPoll,
     });
-    await rejection(asked, WaitTimeoutError);
+    await rejection(waiting, WaitTimeoutError);
   });
 
   it('gives up when its time is over, naming the run', async () => {

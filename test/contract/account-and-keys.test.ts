@@ -211,10 +211,10 @@ describe('keys of the local store', () => {
     expect(key).toMatch(/^pr_[A-Za-z0-9_-]{43}$/);
 
     const files = readdirSync(dataDir).map(name => readFileSync(path.join(dataDir, name)));
-    const stored = Buffer.concat(files);
+    const storedBytes = Buffer.concat(files);
 
-    expect(stored.includes(key)).toBe(false);
-    expect(stored.includes(createHash('sha256').update(key).digest('hex'))).toBe(true);
+    expect(storedBytes.includes(key)).toBe(false);
+    expect(storedBytes.includes(createHash('sha256').update(key).digest('hex'))).toBe(true);
   });
 
   test('a plan and credits apply to a new user only: an existing user is not changed', async () => {
@@ -247,7 +247,7 @@ describe('keys of the local store', () => {
     const store = await storeForTest(service.dataDir);
     const { id, key } = await store.createKey({ user: 'used' });
     await service.get('/me', { key });
-    const lastUse = async () => (await store.listKeys()).find(shown => shown.id === id)?.lastUsedAt;
+    const lastUse = async () => (await store.listKeys()).find(row => row.id === id)?.lastUsedAt;
     await expect.poll(lastUse).toMatch(/^\d{4}-/);
   });
 

@@ -102,7 +102,7 @@ test('a missing label is 404, an invalid version id 422', async () => {
 
 test('of several concurrent moves, each follows the one before', async () => {
   await Promise.all(
-    Array.from({ length: 10 }, (_, at) => put('busy', at % 2 === 0 ? first : second)),
+    Array.from({ length: 10 }, (_, index) => put('busy', index % 2 === 0 ? first : second)),
   );
   const steps = (await versions())
     .flatMap(row => row.history ?? [])

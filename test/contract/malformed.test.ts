@@ -267,9 +267,9 @@ test('every header that an answer of the interface carries is described', async 
 
   for (const target of ['/runs', '/runs?limit=0']) {
     const { http, headers } = await service.get(target, { headers: { 'cli-agent': 'another' } });
-    const own = [...headers.keys()].filter(name => !ordinary.includes(name));
-    expect(own).toContain('idempotency');
-    expect(own.filter(name => !described(http).includes(name))).toEqual([]);
+    const addedHeaders = [...headers.keys()].filter(name => !ordinary.includes(name));
+    expect(addedHeaders).toContain('idempotency');
+    expect(addedHeaders.filter(name => !described(http).includes(name))).toEqual([]);
   }
 
   expect(described(429)).toContain('retry-after');

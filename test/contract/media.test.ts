@@ -58,16 +58,16 @@ describe('the URL of an image output, which is public and expires after 24 hours
     ['bytes=1000-99999999', 1000, undefined],
   ])('%s returns that part', async (range, from, to) => {
     const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
-    const wanted = whole.subarray(from, to);
+    const expectedPart = whole.subarray(from, to);
     const answer = await fetch(url, { headers: { range } });
 
     expect(answer.status).toBe(206);
 
     const first = whole.length - whole.subarray(from).length;
     expect(answer.headers.get('content-range')).toBe(
-      `bytes ${first}-${first + wanted.length - 1}/${whole.length}`,
+      `bytes ${first}-${first + expectedPart.length - 1}/${whole.length}`,
     );
-    expect(Buffer.from(await answer.arrayBuffer()).equals(wanted)).toBe(true);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(expectedPart)).toBe(true);
   });
 
   test.each([

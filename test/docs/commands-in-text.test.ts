@@ -41,21 +41,21 @@ describe.each([
   ...guides.map(name => `docs/${name}`),
 ])('%s', file => {
   it('names only commands, flags and arguments that there are', async () => {
-    const wrong: string[] = [];
+    const faults: string[] = [];
     const text = documentText(file);
     for (const command of commandsIn(text)) {
       await parse(splitCommand(command)).catch((error: Error) =>
-        wrong.push(`${command}: ${error.message}`),
+        faults.push(`${command}: ${error.message}`),
       );
     }
 
     for (const command of commandsMentionedIn(text)) {
       await parse(splitCommand(command)).catch((error: Error) => {
-        if (!/missing/u.test(error.message)) wrong.push(`${command}: ${error.message}`);
+        if (!/missing/u.test(error.message)) faults.push(`${command}: ${error.message}`);
       });
     }
 
-    expect(wrong).toEqual([]);
+    expect(faults).toEqual([]);
   });
 });
 

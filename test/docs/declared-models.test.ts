@@ -145,11 +145,11 @@ describe.skipIf(process.platform === 'win32')(
         runId: string;
         outputs: { data: string }[];
       };
-      const shown = await runInProcess(['runs', 'show', runId, '--json'], {
+      const details = await runInProcess(['runs', 'show', runId, '--json'], {
         home,
         local: localService,
       });
-      const { usage } = JSON.parse(shown.stdout()) as { usage: unknown };
+      const { usage } = JSON.parse(details.stdout()) as { usage: unknown };
       return { text: outputs[0]?.data ?? '', usage };
     }
 
@@ -192,12 +192,12 @@ describe.skipIf(process.platform === 'win32')(
     });
 
     it('work as they stand: an HTTP bot', async () => {
-      const asked: unknown[] = [];
+      const requests: unknown[] = [];
       const server = createServer((request, response) => {
         request
           .setEncoding('utf8')
           .on('data', body =>
-            asked.push([request.headers.authorization, JSON.parse(String(body))]),
+            requests.push([request.headers.authorization, JSON.parse(String(body))]),
           );
         request.on('end', () =>
           response.end('{"answer": {"text": "Because."}, "usage": {"in": 1000, "out": 500}}'),
@@ -214,7 +214,7 @@ describe.skipIf(process.platform === 'win32')(
       });
 
       const history = [{ role: 'user', content: [{ text: 'Say -"why"?' }] }];
-      expect(asked).toEqual([['Bearer bot-key', { question: 'Say -"why"?', history }]]);
+      expect(requests).toEqual([['Bearer bot-key', { question: 'Say -"why"?', history }]]);
     });
   },
 );

@@ -36,8 +36,8 @@ describe('help of a guide', () => {
 
   it('is printed from the packed files alone', () => {
     const directory = temporaryDirectory();
-    for (const part of ['package.json', 'bin', 'docs', 'dist/main.cjs', 'dist/chunks']) {
-      cpSync(path.join(root, part), path.join(directory, part), { recursive: true });
+    for (const entry of ['package.json', 'bin', 'docs', 'dist/main.cjs', 'dist/chunks']) {
+      cpSync(path.join(root, entry), path.join(directory, entry), { recursive: true });
     }
 
     const command = path.join(directory, 'bin', 'promptrun.js');

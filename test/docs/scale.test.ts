@@ -17,27 +17,27 @@ test('docs/scale.md shows what the simulation predicts', () => {
 test('every metric that docs/scale.md names is there', () => {
   const guide = readFileSync(path.join(root, 'docs/scale.md'), 'utf8');
   const source = readFileSync(path.join(root, 'src/service/http/metrics.ts'), 'utf8');
-  const named = new Set(guide.match(/promptrun_\w+/g));
-  expect(named.size).toBeGreaterThan(3);
-  for (const name of named) expect(source).toContain(`'${name}'`);
+  const metrics = new Set(guide.match(/promptrun_\w+/g));
+  expect(metrics.size).toBeGreaterThan(3);
+  for (const name of metrics) expect(source).toContain(`'${name}'`);
 });
 
 test('the simulation returns the same figures each time, and faster ones if one part is faster', () => {
-  const here = { instances: 1, open: 24, users: 1, processors: 2, isOneMachine: true };
-  const usual = predict(REFERENCE, here);
+  const machine = { instances: 1, open: 24, users: 1, processors: 2, isOneMachine: true };
+  const usual = predict(REFERENCE, machine);
 
-  expect(predict(REFERENCE, here)).toEqual(usual);
+  expect(predict(REFERENCE, machine)).toEqual(usual);
 
   // A single thread is the limit of one instance, and the processors that of several.
   expect(usual.instance).toBeGreaterThan(0.8);
 
-  const fewer = predict(REFERENCE, { ...here, instances: 4, processors: 1 });
-  expect(fewer.perSecond).toBeLessThan(predict(REFERENCE, { ...here, instances: 4 }).perSecond);
+  const fewer = predict(REFERENCE, { ...machine, instances: 4, processors: 1 });
+  expect(fewer.perSecond).toBeLessThan(predict(REFERENCE, { ...machine, instances: 4 }).perSecond);
 
   // One open creation at a time waits for every step.
   const { client, node, nodeStatement, databaseRow, databaseStatement, commit } = REFERENCE;
   const stepsMs = client + node + 2 * (nodeStatement + databaseRow + databaseStatement + commit);
-  const alone = predict(REFERENCE, { ...here, open: 1 }).perSecond;
+  const alone = predict(REFERENCE, { ...machine, open: 1 }).perSecond;
 
   expect(Math.abs(alone / (1000 / stepsMs) - 1)).toBeLessThan(0.05);
 });

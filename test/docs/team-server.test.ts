@@ -48,7 +48,7 @@ it.skipIf(programs === undefined)(
 
     const homes = keys.map(() => temporaryDirectory());
     let person = -1;
-    let printed = '';
+    let output = '';
     for (const line of lines.filter(line => line.startsWith('promptrun '))) {
       const words = splitCommand(line).map(word => word.replace(ADDRESS, server.url));
       if (words[0] === 'login') person += 1;
@@ -56,11 +56,11 @@ it.skipIf(programs === undefined)(
       const outcome = await runCommandHere(words, { home: homes[person] ?? '', stdin });
       expect(outcome.stderr, line).toEqual(expect.any(String));
       expect(outcome.code, line).toBe(0);
-      printed = outcome.stdout;
+      output = outcome.stdout;
     }
 
     expect(person).toBe(1);
-    expect(await pictureAt(printed, server.url)).toBe('image/png');
+    expect(await pictureAt(output, server.url)).toBe('image/png');
 
     const [ada = '', ben = ''] = homes;
     const refused = ['prompts', 'publish', path.join(ada, 'poster.prompt'), '--profile', 'team'];
@@ -76,7 +76,7 @@ it.skipIf(programs === undefined)(
     server = await startInstance(database, new URL(server.url).port);
 
     expect(server.key()).toBeUndefined();
-    expect(await pictureAt(printed, server.url)).toBe('image/png');
+    expect(await pictureAt(output, server.url)).toBe('image/png');
 
     const { stdout } = await runCommandHere(['runs', 'list', '--profile', 'team'], { home: ben });
     expect(stdout).toMatch(/\tPoster\n$/u);
@@ -149,8 +149,8 @@ async function startDatabase() {
 }
 
 /** Fetches the printed URL of a picture; the address stands for the server. */
-async function pictureAt(printed: string, server: string): Promise<string | null> {
-  expect(printed).toMatch(new RegExp(`^${ADDRESS}/media/`, 'u'));
-  const answer = await fetch(printed.trim().replace(ADDRESS, server));
+async function pictureAt(printedUrl: string, server: string): Promise<string | null> {
+  expect(printedUrl).toMatch(new RegExp(`^${ADDRESS}/media/`, 'u'));
+  const answer = await fetch(printedUrl.trim().replace(ADDRESS, server));
   return answer.headers.get('content-type');
 }

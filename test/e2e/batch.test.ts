@@ -13,7 +13,7 @@ const ARGS = ['batch', 'sandbox', '--from', 'rows.jsonl', '--out', 'results.json
 
 function homeWithRows(): string {
   const home = temporaryDirectory();
-  const rows = Array.from({ length: ROWS }, (_, at) => `{"note":"row-${at + 1}"}\n`);
+  const rows = Array.from({ length: ROWS }, (_, index) => `{"note":"row-${index + 1}"}\n`);
   writeFileSync(path.join(home, 'rows.jsonl'), rows.join(''));
   return home;
 }
@@ -62,7 +62,7 @@ test('if a batch is killed and resumed, each row runs once and none is lost', as
   await settled();
   const once = greetedRows(await runs());
 
-  expect(once.toSorted()).toEqual(Array.from({ length: ROWS }, (_, at) => `row-${at + 1}`));
+  expect(once.toSorted()).toEqual(Array.from({ length: ROWS }, (_, index) => `row-${index + 1}`));
   expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(
     Array.from({ length: ROWS }, () => 'succeeded'),
   );

@@ -256,8 +256,8 @@ describe.skipIf(!canTest())('the single executable', () => {
 
     expect(postcard()).toMatchObject({ code: 0 });
 
-    for (const [at, file] of files.entries()) {
-      expect(readFileSync(file).equals(whole[at] ?? Buffer.alloc(0))).toBe(true);
+    for (const [index, file] of files.entries()) {
+      expect(readFileSync(file).equals(whole[index] ?? Buffer.alloc(0))).toBe(true);
       expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
     }
   });

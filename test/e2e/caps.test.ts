@@ -96,8 +96,8 @@ async function killedAndResumed(
   ledger: ChargingProvider,
   kills: readonly number[],
 ): Promise<CommandOutcome> {
-  for (const [at, charged] of kills.entries()) {
-    const running = startCommand([...args, ...(at === 0 ? [] : ['--resume'])], { env, home });
+  for (const [index, charged] of kills.entries()) {
+    const running = startCommand([...args, ...(index === 0 ? [] : ['--resume'])], { env, home });
     await ledger.charged(charged);
     running.child.kill('SIGKILL');
     await running.ended;
@@ -117,7 +117,7 @@ describe('a cap on what a command costs', () => {
       provider.reset(ledger.handler);
 
       // At most 130 or so reach the cap.
-      const names = Array.from({ length: 400 }, (_, at) => `n${at}\n`);
+      const names = Array.from({ length: 400 }, (_, index) => `n${index}\n`);
       writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
       const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
       const capped = [...args, '--max-cost', String(cap), '--concurrency', String(concurrency)];
@@ -254,7 +254,7 @@ describe('a cap on what a command costs', () => {
 
   it('counts credits of another service, runs of killed starts among them', async () => {
     const service = await startServiceForTest();
-    const names = Array.from({ length: 100 }, (_, at) => `n${at}\n`);
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}\n`);
     writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
     const args = ['batch', 'hello', '--from', 'rows.csv', '--out', 'out.jsonl', '--rate', '0'];
     const capped = [...args, '--max-credits', '40', '--with-inputs'];

@@ -15,7 +15,7 @@ describe('the cache of compiled code', () => {
   beforeEach(() => {
     copy = temporaryDirectory();
     compiled = path.join(copy, 'dist/compiled');
-    for (const part of [
+    for (const entry of [
       'bin',
       'package.json',
       'completions',
@@ -23,7 +23,7 @@ describe('the cache of compiled code', () => {
       'dist/main.cjs',
       'dist/chunks',
     ]) {
-      cpSync(path.join(INSTALLED, part), path.join(copy, part), { recursive: true });
+      cpSync(path.join(INSTALLED, entry), path.join(copy, entry), { recursive: true });
     }
   });
 

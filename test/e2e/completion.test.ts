@@ -248,12 +248,12 @@ it.runIf(process.getuid?.() === 0)('needs no home directory, and neither does un
 it.runIf(hasShell('bash'))('bash keeps the order of candidates, too, if it can', () => {
   const shell: Shell = 'bash';
   const script = path.resolve('completions/promptrun.bash');
-  const told = execFileSync(
+  const output = execFileSync(
     shell,
     ['-c', `source "${script}"; complete -p promptrun; ((BASH_VERSINFO[0] >= 5)) && echo new`],
     {
       encoding: 'utf8',
     },
   );
-  expect(told.includes('-o nosort')).toBe(told.includes('new'));
+  expect(output.includes('-o nosort')).toBe(output.includes('new'));
 });

@@ -285,12 +285,12 @@ it('the built command reaches all of them, and nothing that a client writes reac
   expect(stderr).toContain(`${sides.length} runs took`);
 
   for (const [name, double] of doubles) {
-    const asked = double.requests.map(request => decodeURIComponent(request.path));
-    const wanted = sides
+    const requestedPaths = double.requests.map(request => decodeURIComponent(request.path));
+    const expectedPaths = sides
       .filter(([one]) => one === name)
       .map(([, { asks }]): unknown => expect.stringMatching(asks));
-    expect([name, asked.length]).toEqual([name, wanted.length]);
-    expect(asked).toEqual(expect.arrayContaining(wanted));
+    expect([name, requestedPaths.length]).toEqual([name, expectedPaths.length]);
+    expect(requestedPaths).toEqual(expect.arrayContaining(expectedPaths));
   }
 });
 

@@ -60,12 +60,14 @@ describe('an agent of a serve', () => {
 
   it('makes twenty calls at once, the failed one a tool error', async () => {
     const { call } = await startAgent([], await serving());
-    const outcomes = Array.from({ length: 20 }, (_, at) => (at === 7 ? 'failed' : 'succeeded'));
+    const outcomes = Array.from({ length: 20 }, (_, index) =>
+      index === 7 ? 'failed' : 'succeeded',
+    );
     const results = await Promise.all(
-      outcomes.map((outcome, at) =>
+      outcomes.map((outcome, index) =>
         call('run_prompt', {
           prompt: 'sandbox',
-          inputs: { note: `N${at}.` },
+          inputs: { note: `N${index}.` },
           options: { outcome },
         }),
       ),

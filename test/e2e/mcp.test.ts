@@ -120,13 +120,13 @@ describe('an agent on a fresh machine', () => {
 
   it('makes twenty calls at once', async () => {
     const { call } = await startAgent();
-    const names = Array.from({ length: 20 }, (_, at) => `N${at}.`);
+    const names = Array.from({ length: 20 }, (_, index) => `N${index}.`);
     const results = await Promise.all(
       names.map(name => call('run_prompt', { prompt: 'hello', inputs: { name } })),
     );
-    expect(results.map(({ content }, at) => content[0]?.text?.includes(names[at] ?? ''))).toEqual(
-      names.map(() => true),
-    );
+    expect(
+      results.map(({ content }, index) => content[0]?.text?.includes(names[index] ?? '')),
+    ).toEqual(names.map(() => true));
   });
 
   it('spends no more than the session may', async () => {

@@ -167,11 +167,11 @@ describe('with --no-wait the run', () => {
     const runId = stdout.trim();
     await expect.poll(requestCount).toBe(1);
 
-    const waiting = model.start(['runs', 'wait', runId]);
+    const waiter = model.start(['runs', 'wait', runId]);
     await somethingElse();
     model.answerAll();
 
-    expect(await waiting.ended).toMatchObject({ code: 0, stdout: 'Once\n' });
+    expect(await waiter.ended).toMatchObject({ code: 0, stdout: 'Once\n' });
     expect(requestCount()).toBe(1);
   });
 
@@ -181,11 +181,11 @@ describe('with --no-wait the run', () => {
 
     await expect.poll(requestCount).toBe(1);
 
-    const waiting = model.start(['runs', 'wait', runId]);
+    const waiter = model.start(['runs', 'wait', runId]);
     const gone = new Promise(resolve => model.open[0]?.once('close', resolve));
 
     expect(await command('runs', 'cancel', runId)).toMatchObject({ code: 0, stdout: '' });
-    expect(await waiting.ended).toMatchObject({
+    expect(await waiter.ended).toMatchObject({
       code: 5,
       stderr: expect.stringContaining('cancelled') as string,
     });

@@ -25,8 +25,8 @@ async function listing({
   setting,
   home = temporaryDirectory(),
 }: Options): Promise<TestTerminal> {
-  const models = Array.from({ length: count }, (_, at) => ({
-    model: `model-${at} $(touch pwned)`,
+  const models = Array.from({ length: count }, (_, index) => ({
+    model: `model-${index} $(touch pwned)`,
     modality: 'text',
     availableRunOptions: [],
   }));

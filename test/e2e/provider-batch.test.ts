@@ -109,15 +109,15 @@ describe('the ledger', () => {
       file: await toFile(Buffer.from(line), 'x.jsonl'),
       purpose: 'batch',
     });
-    const made = await open.batches.create({
+    const batch = await open.batches.create({
       input_file_id: file.id,
       endpoint: '/v1/chat/completions',
       completion_window: '24h',
     });
 
-    expect((await open.batches.retrieve(made.id)).status).toBe('completed');
+    expect((await open.batches.retrieve(batch.id)).status).toBe('completed');
 
-    const content = await (await open.files.content(`out-${made.id}`)).text();
+    const content = await (await open.files.content(`out-${batch.id}`)).text();
     expect(content).toContain('"custom_id":"x"');
 
     // The package asks for a newer version of the interface than we do.
@@ -353,9 +353,9 @@ it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
   writeFileSync(preload, REPORTS_MEMORY);
 
   const inUse = async (): Promise<number> => {
-    const shown = running.stderr().length;
+    const shownLength = running.stderr().length;
     running.child.kill('SIGUSR2');
-    const report = (): string => running.stderr().slice(shown);
+    const report = (): string => running.stderr().slice(shownLength);
     await expect.poll(report).toMatch(/^in use: \d+$/mu);
     return Number(/^in use: (\d+)$/mu.exec(report())?.[1]);
   };
@@ -366,7 +366,7 @@ it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
     ledger.handler(response, request);
   };
 
-  provider.reset((...asked) => void answer(...asked));
+  provider.reset((...args) => void answer(...args));
   const measured = { ...env(), NODE_OPTIONS: `--require ${preload}` };
   const running = startCommand(argsFor('open', []), { home, env: measured });
   await running.untilStderr(/in_progress/);

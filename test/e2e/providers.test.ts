@@ -121,7 +121,7 @@ it('runs after a discovery what ran before it, and warns of what will be shut do
 
 it('refuses an option that no model takes, and notes what the model of the file drops', async () => {
   const { home, env } = homeWith();
-  const written = (model: string, config: string): void =>
+  const writePrompt = (model: string, config: string): void =>
     writeFileSync(
       path.join(home, 'ask.prompt'),
       `---\nmodel: ${model}\nconfig:\n  ${config}\n---\nTell a story`,
@@ -129,7 +129,7 @@ it('refuses an option that no model takes, and notes what the model of the file 
 
   const check = (...flags: string[]) =>
     runCommandHere(['prompts', 'check', 'ask.prompt', ...flags], { home, env });
-  written('nobody-knows', 'temperature: hot');
+  writePrompt('nobody-knows', 'temperature: hot');
   const fault = 'ask.prompt:4:3: fault: `temperature` must be a number from 0 to 2, not `hot`';
 
   expect(await check()).toMatchObject({
@@ -142,13 +142,13 @@ it('refuses an option that no model takes, and notes what the model of the file 
     stderr: expect.stringContaining('ask.prompt:4: `temperature` must be') as string,
   });
 
-  written('openai/gpt-6-luna', 'temperature: "0.5"');
+  writePrompt('openai/gpt-6-luna', 'temperature: "0.5"');
   expect(await check()).toMatchObject({
     code: 0,
     stdout: 'ask.prompt:4:3: note: gpt-6-luna does not take temperature: left out\n',
   });
 
-  written(
+  writePrompt(
     'googleai/gemini-2.5-flash',
     'temperature: 0.5\noutput: {schema: {type: object, properties: {a: {type: string, minLength: 2}}}}',
   );
@@ -158,7 +158,7 @@ it('refuses an option that no model takes, and notes what the model of the file 
       "ask.prompt:5:10: note: gemini-2.5-flash does not take the schema's minLength: left out\n",
   });
 
-  written('nobody-knows', 'temperature: 0.5');
+  writePrompt('nobody-knows', 'temperature: 0.5');
   expect(await check()).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('does not exist') as string,
@@ -173,16 +173,16 @@ it("says that there is nothing to discover, or that an endpoint can't be asked",
     stderr: expect.stringContaining('OPENAI_BASE_URL') as string,
   });
 
-  const wrong = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
-  expect(await runCommandHere(['models', 'discover'], { home, env: wrong })).toMatchObject({
+  const wrongEnv = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+  expect(await runCommandHere(['models', 'discover'], { home, env: wrongEnv })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('nothing listens there') as string,
   });
 
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
-  const refused = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
+  const refusedEnv = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
 
-  expect(await runCommandHere(['models', 'discover'], { home, env: refused })).toMatchObject({
+  expect(await runCommandHere(['models', 'discover'], { home, env: refusedEnv })).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('it refuses the key (401): check OPENAI_API_KEY') as string,
   });

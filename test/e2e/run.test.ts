@@ -97,8 +97,8 @@ describe('a run whose command is cut off', () => {
       expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 1, stdout: '' });
       expect(waited.stderr).toContain(`promptrun runs wait ${RUN}`);
 
-      const named = await runCommandHere(['runs', 'wait', RUN], { home, env });
-      expect({ code: named.code, stdout: named.stdout }).toEqual({
+      const byId = await runCommandHere(['runs', 'wait', RUN], { home, env });
+      expect({ code: byId.code, stdout: byId.stdout }).toEqual({
         code: 0,
         stdout: 'Still here.\n',
       });

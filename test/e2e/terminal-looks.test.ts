@@ -287,7 +287,7 @@ describe('links and pictures', () => {
 });
 
 describe('the pager', () => {
-  const rows = Array.from({ length: 40 }, (_, at) => runRow('succeeded', `Run ${at}`));
+  const rows = Array.from({ length: 40 }, (_, index) => runRow('succeeded', `Run ${index}`));
   const list = async (args: readonly string[]) => {
     const { env } = await serviceWithPrompt(
       {},

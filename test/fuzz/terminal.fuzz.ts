@@ -59,8 +59,8 @@ const table = fc.string({
 
 /** Yields a text in pieces of so many characters. */
 async function* inPieces(whole: string, length: number): AsyncGenerator<string> {
-  for (let at = 0; at < whole.length; at += length) {
-    yield await Promise.resolve(whole.slice(at, at + length));
+  for (let index = 0; index < whole.length; index += length) {
+    yield await Promise.resolve(whole.slice(index, index + length));
   }
 }
 
@@ -121,7 +121,7 @@ export default [
     words => {
       const input = `printf '%s\\0' ${words.map(word => quoteIfNeeded(word)).join(' ')}`;
       const read = execFileSync('bash', { encoding: 'utf8', input }).split('\u0000').slice(0, -1);
-      return read.length === words.length && read.every((word, at) => word === words[at]);
+      return read.length === words.length && read.every((word, index) => word === words[index]);
     },
     // Each starts a shell, so that a few have all the words.
     { share: 0.1 },

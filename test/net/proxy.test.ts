@@ -45,8 +45,8 @@ describe('the proxy for a URL', () => {
     ['far.example:8443', 'http://p:1/'],
     ['ar.example', 'http://p:1/'],
     ['', 'http://p:1/'],
-  ])('with NO_PROXY=%s is %s', (noProxy, wanted) => {
-    expect(of('https://far.example/v1', noProxy)).toBe(wanted);
+  ])('with NO_PROXY=%s is %s', (noProxy, expected) => {
+    expect(of('https://far.example/v1', noProxy)).toBe(expected);
   });
 
   it('is not used for an excepted IPv6 address', () => {

@@ -25,11 +25,11 @@ describe.runIf(isPosix)('a program', () => {
     ['plain', undefined],
     ['folder', undefined],
     ['missing', undefined],
-  ])('%s is found at %s', (name, found) => {
+  ])('%s is found at %s', (name, place) => {
     const env = {
       PATH: ['.', '', 'a', path.join(home, 'a'), path.join(home, 'b')].join(path.delimiter),
     };
-    expect(findProgram(name, env, 'linux')).toBe(found && path.join(home, found));
+    expect(findProgram(name, env, 'linux')).toBe(place && path.join(home, place));
   });
 
   it('is not looked for in the working directory', () => {

@@ -55,19 +55,19 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
   });
 
   it('closes the output that a process which nobody can find keeps open', async () => {
-    const hidden = `/bin/${sleep()}`;
-    const tree = started(`setsid env -i ${hidden} & echo $!`, hidden);
+    const hiddenProgram = `/bin/${sleep()}`;
+    const tree = started(`setsid env -i ${hiddenProgram} & echo $!`, hiddenProgram);
     const [pid] = (await once(tree.child.stdout, 'data')) as [Buffer];
     const closed = once(tree.child, 'close');
     await tree.ended;
 
     // Its environment and its group are its own by now.
-    await expect.poll(() => isRunning(hidden)).toBe(true);
+    await expect.poll(() => isRunning(hiddenProgram)).toBe(true);
 
     await tree.end();
     await closed;
 
-    expect(isRunning(hidden)).toBe(true);
+    expect(isRunning(hiddenProgram)).toBe(true);
 
     process.kill(Number(pid.toString()));
   });

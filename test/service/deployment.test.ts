@@ -40,14 +40,14 @@ if (nginx === undefined) {
 async function startNginx(instances: readonly string[]): Promise<string> {
   const directory = temporaryDirectory();
   const port = await freePort();
-  const at = (index: number): string => new URL(instances[index] ?? '').host;
+  const hostOf = (index: number): string => new URL(instances[index] ?? '').host;
   const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     kind => `${kind}_temp_path ${directory}/${kind};`,
   );
   const config = read('nginx.conf')
     .replace('http {', `http { access_log off; ${own.join(' ')}`)
-    .replace('one:8787', at(0))
-    .replace('two:8787', at(1))
+    .replace('one:8787', hostOf(0))
+    .replace('two:8787', hostOf(1))
     .replace('listen 8080', `listen 127.0.0.1:${port}`);
   writeFileSync(path.join(directory, 'nginx.conf'), config);
   const files = [

@@ -94,14 +94,14 @@ describe('refuses in the envelope, as over HTTP,', () => {
     ['GET', '/runs?limit=0', undefined, 422],
     ['GET', '/prompts/%zz', undefined, 400],
   ])('%s %s', async (method, target, body, http) => {
-    const here = await call(method, target, { body });
+    const embeddedAnswer = await call(method, target, { body });
     const served = await TestService.forTest({ dataDir, clock });
-    const there = await fetch(`${served.service.url}${target}`, {
+    const servedAnswer = await fetch(`${served.service.url}${target}`, {
       method,
       headers: { authorization: `Bearer ${served.key}` },
       ...(body !== undefined && { body }),
     });
-    expect(here).toEqual({ http, ...((await there.json()) as object) });
+    expect(embeddedAnswer).toEqual({ http, ...((await servedAnswer.json()) as object) });
   });
 
   test('a request without its key', async () => {

@@ -113,10 +113,10 @@ test('/readyz asks the store, and does not wait long for its answer', async () =
     code: 'UNAVAILABLE',
   });
 
-  const late = ask(() => new Promise(() => {}));
+  const lateAnswer = ask(() => new Promise(() => {}));
   clock.advance(1500);
 
-  await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(lateAnswer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
 test('a port that is taken is named, with what to do', async () => {

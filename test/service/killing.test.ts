@@ -86,8 +86,8 @@ async function versionOfHello(url: string, key: string): Promise<string> {
 
 async function allRows(service: TestService, key: string): Promise<RunRow[]> {
   const rows: RunRow[] = [];
-  for (let after = '', more = true; more; after = `&startingAfter=${rows.at(-1)?.runId}`) {
-    const page = await service.data<RunPage>(`/runs?limit=50${after}`, { key });
+  for (let query = '', more = true; more; query = `&startingAfter=${rows.at(-1)?.runId}`) {
+    const page = await service.data<RunPage>(`/runs?limit=50${query}`, { key });
     rows.push(...page.rows);
     more = page.hasMore;
   }

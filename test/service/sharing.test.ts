@@ -22,10 +22,10 @@ test('several services start on a fresh data directory at once', async () => {
 test('two processes that create at once lose no run and no credit', async () => {
   const dataDir = temporaryDataDir();
   const key = await createKeyIn(dataDir, { user: 'ann', credits: 1000 });
-  const here = await TestService.forTest({ dataDir });
-  const there = await serveInProcess(dataDir);
+  const serviceInProcess = await TestService.forTest({ dataDir });
+  const servingProcess = await serveInProcess(dataDir);
 
-  const promptVersionId = await here.versionOf('hello');
+  const promptVersionId = await serviceInProcess.versionOf('hello');
   const create = async (url: string): Promise<Run> => {
     const answer = await fetch(`${url}/runs`, {
       method: 'POST',
@@ -35,21 +35,24 @@ test('two processes that create at once lose no run and no credit', async () => 
     return ((await answer.json()) as { data: Run }).data;
   };
 
-  const urls = Array.from({ length: EACH }, () => [here.service.url, there.url]).flat();
+  const urls = Array.from({ length: EACH }, () => [
+    serviceInProcess.service.url,
+    servingProcess.url,
+  ]).flat();
   const runs = await Promise.all(urls.map(create));
 
   expect(runs.every(run => run.runStatus === 'succeeded')).toBe(true);
 
   const seen = new Set<string>();
-  for (let after = '', more = true; more; ) {
-    const page = await here.data<RunPage>(`/runs?limit=50${after}`, { key });
+  for (let query = '', more = true; more; ) {
+    const page = await serviceInProcess.data<RunPage>(`/runs?limit=50${query}`, { key });
     for (const row of page.rows) seen.add(row.runId);
     more = page.hasMore;
-    after = `&startingAfter=${page.rows.at(-1)?.runId}`;
+    query = `&startingAfter=${page.rows.at(-1)?.runId}`;
   }
 
   expect([...seen].sort()).toEqual(runs.map(run => run.runId).sort());
-  expect(await here.data('/me/credits', { key })).toEqual({ credits: 1000 - 2 * EACH });
+  expect(await serviceInProcess.data('/me/credits', { key })).toEqual({ credits: 1000 - 2 * EACH });
 });
 
 test('a balance is never overdrawn, however many creations come at once', async () => {

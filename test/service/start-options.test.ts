@@ -11,16 +11,16 @@ import { TestService } from '../support/local-service.ts';
 let service: TestService;
 afterEach(() => service.close());
 
-const found = (words: string) =>
+const search = (words: string) =>
   service
     .data<PromptSearchResult>(`/prompts/publish?q=${words}`)
     .then(({ rows }) => rows.map(row => row.slug));
 
 describe('a directory of prompts', () => {
-  const put = (at: string, name: string, text: string): void => {
+  const put = (directory: string, name: string, text: string): void => {
     // Like editors, writes a file beside it and moves it into place.
-    writeFileSync(path.join(at, `.${name}.part`), text);
-    renameSync(path.join(at, `.${name}.part`), path.join(at, name));
+    writeFileSync(path.join(directory, `.${name}.part`), text);
+    renameSync(path.join(directory, `.${name}.part`), path.join(directory, name));
   };
 
   test('is published before the service listens; later changes are published too', async () => {
@@ -28,7 +28,7 @@ describe('a directory of prompts', () => {
     put(promptsDir, 'tide.prompt', 'The tide');
     service = await TestService.start({ promptsDir });
 
-    expect(await found('tide')).toEqual(['tide']);
+    expect(await search('tide')).toEqual(['tide']);
 
     const first = await service.versionOf('tide');
     expect(service.notices).toContain(`published tide as ${first}`);
@@ -37,7 +37,7 @@ describe('a directory of prompts', () => {
     await expect.poll(() => service.versionOf('tide')).not.toBe(first);
 
     put(promptsDir, 'ebb.prompt', 'The ebb');
-    await expect.poll(() => found('ebb')).toEqual(['ebb']);
+    await expect.poll(() => search('ebb')).toEqual(['ebb']);
   });
 
   test("names file and line of what can't be published, and publishes the rest", async () => {
@@ -46,7 +46,7 @@ describe('a directory of prompts', () => {
     put(promptsDir, 'good.prompt', 'model: echo\n---\nHi');
     service = await TestService.start({ promptsDir });
 
-    expect(await found('good')).toEqual(['good']);
+    expect(await search('good')).toEqual(['good']);
     expect(service.notices.join('\n')).toContain(
       'good.prompt lacks the line --- before its front matter',
     );
@@ -74,7 +74,7 @@ describe('a directory of prompts', () => {
     database.close();
     clock.advance(5000);
 
-    await expect.poll(() => found('tide')).toEqual(['tide']);
+    await expect.poll(() => search('tide')).toEqual(['tide']);
   });
 
   test('keeps a prompt published if its file is removed', async () => {
@@ -83,8 +83,8 @@ describe('a directory of prompts', () => {
     service = await TestService.start({ promptsDir });
     rmSync(path.join(promptsDir, 'kept.prompt'));
     put(promptsDir, 'later.prompt', 'Later');
-    await expect.poll(() => found('later')).toEqual(['later']);
-    expect(await found('kept')).toEqual(['kept']);
+    await expect.poll(() => search('later')).toEqual(['later']);
+    expect(await search('kept')).toEqual(['kept']);
   });
 });
 

@@ -150,10 +150,10 @@ describe('a service that is asked to stop', () => {
     expect((await Promise.all(creations)).map(answer => answer.http)).toEqual([504, 504, 504]);
 
     const second = await TestService.forTest({ clock, dataDir, parallel: 1 });
-    for (let done = 1; done <= 3; done += 1) {
+    for (let count = 1; count <= 3; count += 1) {
       await clock.waitForSleep(30_000);
       clock.advance(30_000);
-      await expect.poll(() => countSucceeded(second)).toBe(done);
+      await expect.poll(() => countSucceeded(second)).toBe(count);
     }
   });
 

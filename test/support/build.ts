@@ -21,15 +21,15 @@ export default function build(): void {
 
   const cache = path.join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
-  const made = mkdtempSync(path.join(cache, 'build-'));
-  const env = { ...process.env, OUTDIR: path.join(made, 'new') };
+  const buildDirectory = mkdtempSync(path.join(cache, 'build-'));
+  const env = { ...process.env, OUTDIR: path.join(buildDirectory, 'new') };
   execFileSync(process.execPath, ['scripts/build.js'], { cwd: root, stdio: 'inherit', env });
 
   // Swapped in one step: tests that another terminal runs meanwhile find the old build or the new
   // one.
-  if (existsSync(DIST)) renameSync(DIST, path.join(made, 'old'));
-  renameSync(path.join(made, 'new'), DIST);
-  rmSync(made, { recursive: true, force: true });
+  if (existsSync(DIST)) renameSync(DIST, path.join(buildDirectory, 'old'));
+  renameSync(path.join(buildDirectory, 'new'), DIST);
+  rmSync(buildDirectory, { recursive: true, force: true });
 }
 
 function newestIn(source: string): number {

@@ -42,7 +42,7 @@ export interface RunningCommand {
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Resolves once standard output matches; rejects if the command ends before. */
-  readonly untilStdout: (wanted: RegExp) => Promise<RegExpExecArray>;
+  readonly untilStdout: (pattern: RegExp) => Promise<RegExpExecArray>;
   readonly untilStderr: (wanted: RegExp) => Promise<RegExpExecArray>;
   readonly ended: Promise<CommandOutcome>;
 }
@@ -102,7 +102,7 @@ function watch(
 ): {
   text: () => string;
   bytes: () => Buffer;
-  until: (wanted: RegExp) => Promise<RegExpExecArray>;
+  until: (pattern: RegExp) => Promise<RegExpExecArray>;
 } {
   const pieces: Buffer[] = [];
   const stream = child[name];
@@ -110,18 +110,18 @@ function watch(
   const bytes = (): Buffer => Buffer.concat(pieces);
   const text = (): string => bytes().toString('utf8');
 
-  const until = (wanted: RegExp): Promise<RegExpExecArray> =>
+  const until = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        const found = wanted.exec(text());
-        if (found === null) return;
+        const match = pattern.exec(text());
+        if (match === null) return;
         stream.off('data', look);
-        resolve(found);
+        resolve(match);
       };
 
       stream.on('data', look);
       child.on('close', () =>
-        reject(new Error(`ended without ${String(wanted)} on ${name}: ${text()}`)),
+        reject(new Error(`ended without ${String(pattern)} on ${name}: ${text()}`)),
       );
       look();
     });

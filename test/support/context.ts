@@ -235,11 +235,11 @@ const NO_LOCAL_SERVICE: LocalService = {
   isInUse: unexpected('isInUse'),
 };
 
-function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {
+function standardInput(content: TestOptions['stdin']): NodeJS.ReadStream {
   const stream =
-    given instanceof Readable
-      ? given
-      : Readable.from(given === undefined ? [] : [Buffer.from(given)]);
+    content instanceof Readable
+      ? content
+      : Readable.from(content === undefined ? [] : [Buffer.from(content)]);
   return stream as NodeJS.ReadStream;
 }
 
@@ -249,7 +249,7 @@ function capturingSink(
   { readerTakes = Number.POSITIVE_INFINITY, isDiskFull = false, onStdout }: TestOptions = {},
 ): { sink: Sink; bytes: () => Buffer } {
   const pieces: Buffer[] = [];
-  let taken = 0;
+  let takenBytes = 0;
   const code = isDiskFull ? 'ENOSPC' : 'EPIPE';
   const sink: Sink = {
     isTTY,
@@ -258,11 +258,11 @@ function capturingSink(
     on: () => undefined,
     write(data, done) {
       const piece = Buffer.from(data as string);
-      pieces.push(piece.subarray(0, Math.max(0, readerTakes - taken)));
-      taken += piece.length;
+      pieces.push(piece.subarray(0, Math.max(0, readerTakes - takenBytes)));
+      takenBytes += piece.length;
       onStdout?.(piece);
       const error =
-        taken > readerTakes ? Object.assign(new Error(`write ${code}`), { code }) : null;
+        takenBytes > readerTakes ? Object.assign(new Error(`write ${code}`), { code }) : null;
       queueMicrotask(() => done?.(error));
 
       return true;

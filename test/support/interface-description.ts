@@ -44,8 +44,8 @@ export class InterfaceDescription {
     return content.schema.$ref ? this.error(true) : content.schema;
   }
 
-  private error(allowed: boolean): object {
-    expect(allowed, 'the description allows this status').toBe(true);
+  private error(isAllowed: boolean): object {
+    expect(isAllowed, 'the description allows this status').toBe(true);
     return this.description.components.schemas.Error;
   }
 }
@@ -58,17 +58,17 @@ const validators = new Map<string, ReturnType<typeof Compile>>();
 
 function compileSchema(schema: object): ReturnType<typeof Compile> {
   const text = JSON.stringify(schema);
-  const known = validators.get(text) ?? Compile(schema);
-  validators.set(text, known);
-  return known;
+  const validator = validators.get(text) ?? Compile(schema);
+  validators.set(text, validator);
+  return validator;
 }
 
 function fits(template: string, path: string): boolean {
-  const [wanted, given] = [template.split('/'), path.split('/')];
+  const [templateParts, pathParts] = [template.split('/'), path.split('/')];
   return (
-    wanted.length === given.length &&
-    wanted.every((step, index) =>
-      step.startsWith('{') ? given[index] !== '' : step === given[index],
+    templateParts.length === pathParts.length &&
+    templateParts.every((step, index) =>
+      step.startsWith('{') ? pathParts[index] !== '' : step === pathParts[index],
     )
   );
 }

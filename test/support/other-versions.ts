@@ -87,15 +87,15 @@ export function buildNextVersion(): string {
   const command = copyCommand(tree);
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(tree, 'node_modules'));
   const chunks = path.join(tree, 'dist/chunks');
-  const changed = readdirSync(chunks).filter(name => {
+  const changedChunks = readdirSync(chunks).filter(name => {
     const file = path.join(chunks, name);
     const code = readFileSync(file, 'utf8');
     if (!LAST_STEP.test(code)) return false;
     writeFileSync(file, code.replace(LAST_STEP, '$1,`alter table runs add column "note" text`]'));
     return true;
   });
-  if (changed.length !== 1) {
-    throw new Error(`${changed.length} files of dist/chunks have the newest migration`);
+  if (changedChunks.length !== 1) {
+    throw new Error(`${changedChunks.length} files of dist/chunks have the newest migration`);
   }
 
   return command;

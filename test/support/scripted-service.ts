@@ -220,10 +220,10 @@ export class ScriptedService {
     response.on('error', () => {});
     const head = receivedCall(request, Buffer.alloc(0));
 
-    const early = this.#next(head, 'headers');
-    if (early?.answer === 'reset-before-body') {
+    const earlyExchange = this.#next(head, 'headers');
+    if (earlyExchange?.answer === 'reset-before-body') {
       this.calls.push(head);
-      this.#take(early);
+      this.#take(earlyExchange);
       request.socket.resetAndDestroy();
       return;
     }
@@ -245,15 +245,15 @@ export class ScriptedService {
     await respond(response, typeof answer === 'function' ? await answer(call) : answer);
   }
 
-  #next(call: Call, known: 'headers' | 'whole'): Exchange | undefined {
+  #next(call: Call, received: 'headers' | 'whole'): Exchange | undefined {
     const open = this.#left
       .filter(({ exchange, used }) => used < maxCalls(exchange))
       .map(({ exchange }) => exchange);
-    if (!this.#ordered) return open.find(exchange => fits(exchange.expect, call, known));
+    if (!this.#ordered) return open.find(exchange => fits(exchange.expect, call, received));
 
     // An exchange for any number of calls may be passed over.
     for (const exchange of open) {
-      if (fits(exchange.expect, call, known)) return exchange;
+      if (fits(exchange.expect, call, received)) return exchange;
       if (exchange.times !== 'any') return undefined;
     }
 
@@ -270,7 +270,7 @@ function maxCalls({ times = 1 }: Exchange): number {
   return times === 'any' ? Number.POSITIVE_INFINITY : times;
 }
 
-function fits(expect: Expectation = {}, call: Call, known: 'headers' | 'whole'): boolean {
+function fits(expect: Expectation = {}, call: Call, received: 'headers' | 'whole'): boolean {
   const { method, path, query = {}, headers = {}, body } = expect;
   if (method !== undefined && method !== call.method) return false;
   if (path !== undefined && !matches(path, call.path)) return false;
@@ -283,7 +283,7 @@ function fits(expect: Expectation = {}, call: Call, known: 'headers' | 'whole'):
     return false;
   }
 
-  return known === 'headers' || body === undefined || bodyFits(body, call.body);
+  return received === 'headers' || body === undefined || bodyFits(body, call.body);
 }
 
 function matches(expected: string | RegExp, value: string): boolean {
@@ -353,13 +353,13 @@ async function send(response: ServerResponse, answer: PlainAnswer): Promise<void
     ...headers,
   });
 
-  const sent = cutAfter === undefined ? bytes : bytes.subarray(0, cutAfter);
-  const size = dripBytes ?? Math.max(1, sent.byteLength);
+  const sentBytes = cutAfter === undefined ? bytes : bytes.subarray(0, cutAfter);
+  const size = dripBytes ?? Math.max(1, sentBytes.byteLength);
   response.flushHeaders();
 
-  for (let start = 0; start < sent.byteLength; start += size) {
+  for (let start = 0; start < sentBytes.byteLength; start += size) {
     await new Promise<void>(resolve =>
-      response.write(sent.subarray(start, start + size), () => resolve()),
+      response.write(sentBytes.subarray(start, start + size), () => resolve()),
     );
   }
 

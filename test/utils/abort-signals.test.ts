@@ -50,9 +50,9 @@ describe('a sleep', () => {
 describe('work that a signal can end', () => {
   it('leaves no rejection of the work unhandled if the signal was aborted before', async () => {
     const unhandled: unknown[] = [];
-    const note = (reason: unknown): void => void unhandled.push(reason);
-    process.on('unhandledRejection', note);
-    onTestFinished(() => void process.off('unhandledRejection', note));
+    const addReason = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', addReason);
+    onTestFinished(() => void process.off('unhandledRejection', addReason));
     const work = setImmediate().then(() => Promise.reject(new Error('late')));
     const aborted = AbortSignal.abort(new Error('enough'));
 

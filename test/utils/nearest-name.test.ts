@@ -9,6 +9,6 @@ it.each([
   ['rea', undefined],
   ['colour', undefined],
   ['', undefined],
-])('%j is taken for %j', (given, meant) => {
-  expect(findNearest(given, ['quality', 'reasoningEffort', 'size'])).toBe(meant);
+])('%j is taken for %j', (typed, nearest) => {
+  expect(findNearest(typed, ['quality', 'reasoningEffort', 'size'])).toBe(nearest);
 });

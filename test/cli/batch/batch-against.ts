@@ -83,11 +83,11 @@ export async function batchAgainst(
   options: BatchOptions = {},
 ): Promise<BatchResult & { home: string; service: ScriptedService }> {
   const { rows = 'name\nAda\nBo\n', flags = [], clock = hastyClock(), env = {} } = options;
-  const asked = {
+  const request = {
     ...version,
     answer: (options.version ?? (as => as))(version.answer as PlainAnswer),
   };
-  const exchanges = [{ ...asked, times: 'any' as const }, ...script, creditsList];
+  const exchanges = [{ ...request, times: 'any' as const }, ...script, creditsList];
   const service = await startScriptedService(exchanges, { ordered: false });
   onTestFinished(() => service.close());
   const home = options.home ?? directoryWith({ 'names.csv': rows });

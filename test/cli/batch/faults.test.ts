@@ -164,7 +164,7 @@ test('the config is read once for all rows', async () => {
   ]);
   const paths = service.calls
     .filter(({ method }) => method === 'GET')
-    .map(({ path: asked }) => asked);
+    .map(({ path: requestedPath }) => requestedPath);
   expect(paths).toEqual([`/prompt-versions/${VERSION}`, '/runs']);
 });
 

@@ -46,9 +46,9 @@ describe('rows that have changed since they were sent', () => {
   });
 
   test('are refused if they come from standard input', async () => {
-    const done = doneRow(1);
-    const { runId } = JSON.parse(done) as { runId: string };
-    const home = directoryWith({ 'results.jsonl': done });
+    const doneLine = doneRow(1);
+    const { runId } = JSON.parse(doneLine) as { runId: string };
+    const home = directoryWith({ 'results.jsonl': doneLine });
     const ended = { row: 1, id: '1', state: 'succeeded', runId };
     writeJournal(home, await findVersion('hello'), [await creationStep(1, 'Ada'), ended]);
     const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
@@ -69,11 +69,14 @@ describe('rows that have changed since they were sent', () => {
   ])('--changed %s decides otherwise', async (decision, name, runs) => {
     const runId = randomUUID();
     const ended = { row: 2, id: '2', state: 'succeeded', runId };
-    const done = doneRow(2).replace(/"runId":"[^"]+"/u, `"runId":"${runId}"`);
+    const doneLine = doneRow(2).replace(/"runId":"[^"]+"/u, `"runId":"${runId}"`);
     const steps = [await creationStep(2, 'Bo'), ended];
     const rows = 'name\nAda\nZoe\nEve\n';
     const flags = ['--changed', decision];
-    const { exitCode, home } = await resume(doneRow(1) + done + doneRow(3), flags, { rows, steps });
+    const { exitCode, home } = await resume(doneRow(1) + doneLine + doneRow(3), flags, {
+      rows,
+      steps,
+    });
 
     expect(exitCode).toBe(0);
     expect(await created()).toBe(runs);
@@ -156,9 +159,9 @@ test('results of rows that are missing in the input are reported', async () => {
 });
 
 test('rows are recognised by their ids, in any order', async () => {
-  const done =
+  const doneLine =
     '{"row":1,"id":"bo","runId":"x","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n';
-  const { exitCode } = await resume(done, [], { rows: 'id,name\nada,Ada\nbo,Bo\n' });
+  const { exitCode } = await resume(doneLine, [], { rows: 'id,name\nada,Ada\nbo,Bo\n' });
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
 });

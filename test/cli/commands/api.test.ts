@@ -75,8 +75,8 @@ describe('the answer', () => {
 });
 
 describe('the path', () => {
-  it.each(['runs', '/runs', '/v1/runs', 'v1/runs'])('may be written %s', async written => {
-    await runWithScript([get('/runs')], ['api', 'GET', written]);
+  it.each(['runs', '/runs', '/v1/runs', 'v1/runs'])('may be written %s', async target => {
+    await runWithScript([get('/runs')], ['api', 'GET', target]);
   });
 
   it('may hold a query, to which fields are added', async () => {
@@ -104,8 +104,8 @@ describe('the path', () => {
     '/runs#part',
     '/.\n./x',
     'file:///etc/passwd',
-  ])('never leads elsewhere: %j', async given => {
-    expect((await runWithScript([], ['api', 'GET', given])).exitCode).toBe(EXIT.usage);
+  ])('never leads elsewhere: %j', async target => {
+    expect((await runWithScript([], ['api', 'GET', target])).exitCode).toBe(EXIT.usage);
   });
 
   it('is encoded if necessary', async () => {
@@ -124,7 +124,8 @@ describe('the body', () => {
   });
 
   it('has a field called __proto__ like any other', async () => {
-    const body = (sent: unknown): boolean => JSON.stringify(sent) === '{"__proto__":{"x":"1"}}';
+    const body = (requestBody: unknown): boolean =>
+      JSON.stringify(requestBody) === '{"__proto__":{"x":"1"}}';
     await runWithScript(
       [{ expect: { body }, answer: success(1) }],
       ['api', 'PUT', '/x', '-f', '__proto__[x]=1'],

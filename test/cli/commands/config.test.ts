@@ -39,8 +39,11 @@ describe('config', () => {
     ['pager', 'less -R', 'less -R'],
     ['pager', 'off', 'cat'],
   ])('keeps %s %s with its type', async (key, text, value) => {
-    const [, got] = await inOneHome(['config', 'set', key, text], ['config', 'get', key, '--json']);
-    expect(JSON.parse(got?.stdout() ?? '')).toEqual(value);
+    const [, stored] = await inOneHome(
+      ['config', 'set', key, text],
+      ['config', 'get', key, '--json'],
+    );
+    expect(JSON.parse(stored?.stdout() ?? '')).toEqual(value);
   });
 
   it.each([

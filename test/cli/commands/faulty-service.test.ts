@@ -57,7 +57,7 @@ describe('an error of a service, or of something in front of it', () => {
   });
 
   it('is shown with its details, inert and on ten lines at most', async () => {
-    const errors = Array.from({ length: 20 }, (_, at) => `wrong \u001b[31m${at}`);
+    const errors = Array.from({ length: 20 }, (_, index) => `wrong \u001b[31m${index}`);
     const answer = failure(422, 'VALIDATION_ERROR', 'bad', { errors });
     const { stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
     expect(stderr).toContain('wrong \\u001b[31m0');

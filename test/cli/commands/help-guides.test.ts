@@ -82,8 +82,8 @@ describe('a guide on a terminal', () => {
         [],
       );
 
-      const broken = text.split(/\s+/u).filter(word => word !== '\\' && !words.has(word));
-      expect(broken.filter(word => !word.endsWith(':'))).toEqual([]);
+      const brokenWords = text.split(/\s+/u).filter(word => word !== '\\' && !words.has(word));
+      expect(brokenWords.filter(word => !word.endsWith(':'))).toEqual([]);
     }
 
     const withoutLinks = markdown.replaceAll(/\]\([^)\s]*\)/gu, ']').replaceAll(/^ *```.*$/gmu, '');

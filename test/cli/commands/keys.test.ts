@@ -79,7 +79,7 @@ it('revokes a key by the beginning of its id, if no other begins so', async () =
 
   // Seventeen ids have sixteen possible first digits, so two begin alike.
   const shared =
-    ids.find((one, at) => ids.findIndex(other => other[0] === one[0]) !== at)?.[0] ?? '';
+    ids.find((one, index) => ids.findIndex(other => other[0] === one[0]) !== index)?.[0] ?? '';
   expect(await revoke(shared)).toBe(2);
 });
 

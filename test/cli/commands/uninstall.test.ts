@@ -75,7 +75,13 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
       'if command -v promptrun >/dev/null; then source <(promptrun completion bash); fi',
     ];
     const rc = ['# mine', 'export A=1', ...earlier, 'alias p=promptrun', ''].join('\n');
-    const own = ['.bashrc', 'hello.test.yaml', 'labels.csv', 'note.prompt', 'notes/results.jsonl'];
+    const ownFiles = [
+      '.bashrc',
+      'hello.test.yaml',
+      'labels.csv',
+      'note.prompt',
+      'notes/results.jsonl',
+    ];
     const { home, promptrun } = await usedHome({
       '.bashrc': rc,
       'hello.test.yaml': 'cases: [{ inputs: { name: Ada } }]\ntarget: hello\n',
@@ -97,7 +103,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     expect(exitCode).toBe(0);
 
     const files = everythingIn(home).filter(name => lstatSync(path.join(home, name)).isFile());
-    expect(files).toEqual(own);
+    expect(files).toEqual(ownFiles);
     expect(everythingIn(home).filter(name => name.endsWith('promptrun'))).toEqual([]);
     expect(readFileSync(path.join(home, '.bashrc'), 'utf8')).toBe(
       '# mine\nexport A=1\nalias p=promptrun\n',
@@ -173,7 +179,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
         expect(readFileSync(path.join(home, file), 'utf8')).toContain('promptrun completion');
 
         const script = path.join(home, file);
-        const said = execFileSync(
+        const output = execFileSync(
           'sh',
           ['-c', `command -v ${shell} >/dev/null || exit 0; ${shell} '${script}' 2>&1`],
           {
@@ -181,7 +187,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
           },
         );
 
-        expect([shell, said.toString()]).toEqual([shell, '']);
+        expect([shell, output.toString()]).toEqual([shell, '']);
       }
 
       await promptrun(['uninstall', '--yes']);
@@ -196,7 +202,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     ['UTF-16', 'utf16le', '\uFEFF'],
     ['UTF-8 with a mark', 'utf8', '\uFEFF'],
     ['another encoding', 'latin1', ''],
-  ] as const)('edits a start-up file in %s', async (_, encoding, mark) => {
+  ] as const)('edits a start-up file in %s', async (_, encoding, byteOrderMark) => {
     const line =
       (await installLines()).get('powershell')?.match(/Add-Content \$PROFILE '(.*)'/u)?.[1] ?? '';
     expect(line).toContain('promptrun completion powershell');
@@ -204,10 +210,10 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     const { home, promptrun } = await usedHome();
     const file = path.join(home, '.config/powershell/Microsoft.PowerShell_profile.ps1');
     mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, Buffer.from(`${mark}${line}\r\n# Grüße\r\n`, encoding));
+    writeFileSync(file, Buffer.from(`${byteOrderMark}${line}\r\n# Grüße\r\n`, encoding));
     await promptrun(['uninstall', '--yes']);
 
-    expect(readFileSync(file).toString(encoding)).toBe(`${mark}# Grüße\r\n`);
+    expect(readFileSync(file).toString(encoding)).toBe(`${byteOrderMark}# Grüße\r\n`);
   });
 
   it.each([

@@ -59,10 +59,10 @@ describe('compare', () => {
   });
 
   it('records the answers of the runs before, too, if it is resumed', async () => {
-    const here = project();
-    const first = await here.run([...COMPARE, '--json']);
-    const resumed = await here.run([...COMPARE, '--json', '--resume', '--record', 'rec']);
-    const replayed = await here.run([...COMPARE, '--json', '--replay', 'rec']);
+    const comparison = project();
+    const first = await comparison.run([...COMPARE, '--json']);
+    const resumed = await comparison.run([...COMPARE, '--json', '--resume', '--record', 'rec']);
+    const replayed = await comparison.run([...COMPARE, '--json', '--replay', 'rec']);
 
     const reportedRuns = ({ stdout }: typeof first): unknown[] =>
       (JSON.parse(stdout()) as { results: { runId: string; outputs: unknown }[] }[]).flatMap(
@@ -99,9 +99,9 @@ describe('compare', () => {
     );
     onTestFinished(() => service.close());
 
-    const here = new Project({});
+    const comparison = new Project({});
     const compare = (...flags: string[]) =>
-      here.run(['compare', first, second, '-i', 'text=hello', ...flags], {
+      comparison.run(['compare', first, second, '-i', 'text=hello', ...flags], {
         env: serviceEnv(service.baseUrl),
       });
 

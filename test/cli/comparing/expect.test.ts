@@ -7,14 +7,14 @@ import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
 
 const SILENT = ECHO.replace('{{text}}', 'nothing of {{#if text}}it{{/if}}');
-const IDS = Array.from({ length: 8 }, (_, at) => `row${at + 1}`);
+const IDS = Array.from({ length: 8 }, (_, index) => `row${index + 1}`);
 
 /** Returns eight rows of which six have a case, by their inputs or by their names. */
 function project(files: Readonly<Record<string, string>> = {}): Project {
-  const cases = IDS.slice(0, 6).map((id, at) =>
-    at < 3
+  const cases = IDS.slice(0, 6).map((id, index) =>
+    index < 3
       ? `  - {name: ${id}, expect: {contains: "${id} text"}, inputs: {text: other}}\n`
-      : `  - {name: case ${at}, expect: {contains: "${id} text"}, inputs: {text: "${id} text"}}\n`,
+      : `  - {name: case ${index}, expect: {contains: "${id} text"}, inputs: {text: "${id} text"}}\n`,
   );
   return new Project({
     'a.prompt': ECHO,
@@ -48,7 +48,9 @@ describe('compare --expect', () => {
     const [first = '', last = ''] = [lines[0], lines[6]];
 
     expect(
-      [first, last].map(line => line.split('\t').filter((_, at) => at > 2 && (at - 2) % 6 === 0)),
+      [first, last].map(line =>
+        line.split('\t').filter((_, index) => index > 2 && (index - 2) % 6 === 0),
+      ),
     ).toEqual([
       ['passed', 'failed', 'passed'],
       ['-', '-', '-'],
@@ -73,8 +75,8 @@ describe('compare --expect', () => {
   });
 
   it('says in JSON and on the page what passed', async () => {
-    const here = project();
-    const { stdout } = await here.run([
+    const comparison = project();
+    const { stdout } = await comparison.run([
       'compare',
       'a.prompt',
       'b.prompt',
@@ -98,7 +100,7 @@ describe('compare --expect', () => {
       [null, null, null],
     ]);
 
-    const page = readFileSync(path.join(here.home, 'page.html'), 'utf8');
+    const page = readFileSync(path.join(comparison.home, 'page.html'), 'utf8');
     expect(page).toContain('b.prompt: worse: 0 % passed');
     expect(page).toContain('without a case, so not counted: row7, row8');
     expect(page).toContain('does not contain');
@@ -121,13 +123,13 @@ describe('compare --expect', () => {
     },
     { flags: ['--provider-batch'], message: "can't be used in a batch: only openai" },
   ])('is a usage error, and runs nothing: $flags', async ({ flags, message }) => {
-    const here = project({
+    const comparison = project({
       'other.test.yaml': 'target: a.prompt\ncases:\n  - {name: x, inputs: {text: x}}\n',
       'command.test.yaml':
         'target: a.prompt\ncases:\n  - {name: row1, expect: {command: [node]}}\n',
     });
 
-    const { exitCode, stderr, stdout } = await here.run([
+    const { exitCode, stderr, stdout } = await comparison.run([
       'compare',
       'a.prompt',
       'b.prompt',
@@ -157,7 +159,7 @@ describe('compare --provider-batch', () => {
     const names = IDS.slice(0, 6).map(
       id => `  - {name: ${id}, inputs: {text: x}, expect: {rubric: is good}}\n`,
     );
-    const here = project({
+    const comparison = project({
       'data/models.yaml': `providers:\n  o: {baseUrl: "${provider.baseUrl}", batch: true}\nmodels:\n  - {model: open, modality: text, provider: o, price: {input: 2, output: 8}}\n`,
       'soft.prompt': ECHO.replace('model: echo', 'model: open'),
       'loud.prompt': ECHO.replace('model: echo', 'model: open').replace(
@@ -166,7 +168,7 @@ describe('compare --provider-batch', () => {
       ),
       'soft.test.yaml': `cases:\n${names.join('')}`,
     });
-    const env = { PROMPTRUN_DATA_DIR: path.join(here.home, 'data') };
+    const env = { PROMPTRUN_DATA_DIR: path.join(comparison.home, 'data') };
     const flags = [
       '--from',
       'rows.csv',
@@ -178,7 +180,7 @@ describe('compare --provider-batch', () => {
       'worse',
     ];
     const argv = ['compare', 'soft.prompt', 'loud.prompt', ...flags, '--provider-batch'];
-    const first = await here.run(argv, { env });
+    const first = await comparison.run(argv, { env });
 
     expect(first.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
     expect(first.exitCode).toBe(EXIT.runFailed);
@@ -186,7 +188,7 @@ describe('compare --provider-batch', () => {
     const sizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
     expect(sizes()).toEqual([8, 8, 12]);
 
-    const again = await here.run([...argv, '--resume'], { env });
+    const again = await comparison.run([...argv, '--resume'], { env });
     expect(again.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
     expect(sizes()).toEqual([8, 8, 12]);
 

@@ -41,12 +41,12 @@ function home(files: Readonly<Record<string, unknown>>): string {
 
 function prompts(...configs: readonly unknown[]): object {
   return {
-    versions: configs.map((config, at) => ({
+    versions: configs.map((config, index) => ({
       service: 'local',
       version: {
-        promptVersionId: at === 0 ? VERSION : OTHER_VERSION,
+        promptVersionId: index === 0 ? VERSION : OTHER_VERSION,
         promptId: PROMPT,
-        title: `Prompt ${at}`,
+        title: `Prompt ${index}`,
         publishedAt: '2026-01-01T00:00:00Z',
         config,
       },
@@ -118,24 +118,26 @@ describe('values', () => {
 
   it('completes profiles and aliases', async () => {
     const config = { profiles: { work: { baseUrl: BASE } }, aliases: { weekly: VERSION } };
-    const at = home({ 'config/config.json': config });
-    expect(await complete(['--profile', ''], { home: at })).toEqual(['work', 'local']);
-    expect(await complete(['profile', 'use', 'w'], { home: at })).toEqual(['work']);
-    expect(await complete(['run', 'w'], { home: at })).toEqual(['weekly']);
-    expect(await complete(['alias', 'remove', ''], { home: at })).toEqual(['weekly']);
+    const directory = home({ 'config/config.json': config });
+    expect(await complete(['--profile', ''], { home: directory })).toEqual(['work', 'local']);
+    expect(await complete(['profile', 'use', 'w'], { home: directory })).toEqual(['work']);
+    expect(await complete(['run', 'w'], { home: directory })).toEqual(['weekly']);
+    expect(await complete(['alias', 'remove', ''], { home: directory })).toEqual(['weekly']);
   });
 
   it('completes prompt files and directories on the way to them', async () => {
-    const at = home({
+    const directory = home({
       'tea.prompt': '',
       'tea.txt': '',
       'teas/green.prompt': '',
       '.hidden.prompt': '',
     });
-    expect(await complete(['run', 'te'], { home: at })).toEqual(['tea.prompt', 'teas/']);
-    expect(await complete(['run', './teas/'], { home: at })).toEqual(['./teas/green.prompt']);
-    expect(await complete(['run', '~/tea.'], { home: at })).toEqual(['~/tea.prompt']);
-    expect(await complete(['run', '.'], { home: at })).toEqual(['.hidden.prompt']);
+    expect(await complete(['run', 'te'], { home: directory })).toEqual(['tea.prompt', 'teas/']);
+    expect(await complete(['run', './teas/'], { home: directory })).toEqual([
+      './teas/green.prompt',
+    ]);
+    expect(await complete(['run', '~/tea.'], { home: directory })).toEqual(['~/tea.prompt']);
+    expect(await complete(['run', '.'], { home: directory })).toEqual(['.hidden.prompt']);
   });
 
   it('completes the inputs of a prompt that was read before, and their values', async () => {
@@ -143,35 +145,47 @@ describe('values', () => {
     const mood = { type: 'string', enum: ['sunny', 'rainy'] };
     const config = { textInputs: { place, mood }, imageInputs: [] };
     const aliases = { post: VERSION };
-    const at = home({
+    const directory = home({
       'config/prompts.json': prompts(config),
       'config/config.json': { aliases },
       'a.txt': '',
     });
 
-    expect(await complete(['run', VERSION, '-i', ''], { home: at })).toEqual(['place=', 'mood=']);
-    expect(await complete(['run', PROMPT, '-i', 'm'], { home: at })).toEqual(['mood=']);
-    expect(await complete(['run', 'post', '-i', 'mood='], { home: at })).toEqual([
+    expect(await complete(['run', VERSION, '-i', ''], { home: directory })).toEqual([
+      'place=',
+      'mood=',
+    ]);
+    expect(await complete(['run', PROMPT, '-i', 'm'], { home: directory })).toEqual(['mood=']);
+    expect(await complete(['run', 'post', '-i', 'mood='], { home: directory })).toEqual([
       'mood=sunny',
       'mood=rainy',
     ]);
-    expect(await complete(['run', 'post', '--input=mood=r'], { home: at })).toEqual([
+    expect(await complete(['run', 'post', '--input=mood=r'], { home: directory })).toEqual([
       '--input=mood=rainy',
     ]);
-    expect(await complete(['run', 'post', '-imood=r'], { home: at })).toEqual(['-imood=rainy']);
-    expect(await complete(['run', 'post', '-i', 'mood=sunny', '-i', ''], { home: at })).toEqual([
-      'place=',
+    expect(await complete(['run', 'post', '-imood=r'], { home: directory })).toEqual([
+      '-imood=rainy',
     ]);
-    expect(await complete(['run', 'post', '-i', 'place=@a'], { home: at })).toEqual([
+    expect(
+      await complete(['run', 'post', '-i', 'mood=sunny', '-i', ''], { home: directory }),
+    ).toEqual(['place=']);
+    expect(await complete(['run', 'post', '-i', 'place=@a'], { home: directory })).toEqual([
       'place=@a.txt',
     ]);
   });
 
   it('completes run options and models from the cache', async () => {
-    const at = home({ 'config/resources.json': { services: [models(LOCAL_SCOPE, 'one', 'two')] } });
-    expect(await complete(['run', 'x', '-o', ''], { home: at })).toEqual(['quality=', 'size=']);
-    expect(await complete(['run', 'x', '-o', 'quality=h'], { home: at })).toEqual(['quality=high']);
-    expect(await complete(['resources', 'list', '--model', ''], { home: at })).toEqual([
+    const directory = home({
+      'config/resources.json': { services: [models(LOCAL_SCOPE, 'one', 'two')] },
+    });
+    expect(await complete(['run', 'x', '-o', ''], { home: directory })).toEqual([
+      'quality=',
+      'size=',
+    ]);
+    expect(await complete(['run', 'x', '-o', 'quality=h'], { home: directory })).toEqual([
+      'quality=high',
+    ]);
+    expect(await complete(['resources', 'list', '--model', ''], { home: directory })).toEqual([
       'one',
       'two',
     ]);
@@ -182,9 +196,9 @@ describe('values', () => {
       models(computeResourceScope(BASE, 'key-a'), 'of-a'),
       models(computeResourceScope(BASE, 'key-b'), 'of-b'),
     ];
-    const at = home({ 'config/resources.json': { services } });
+    const directory = home({ 'config/resources.json': { services } });
     const withKey = (key: string): TestOptions => ({
-      home: at,
+      home: directory,
       env: { PROMPTRUN_BASE_URL: BASE, PROMPTRUN_API_KEY: key },
     });
 
@@ -214,10 +228,12 @@ describe('values', () => {
       outcome('c', PROMPT),
       entry('d', 'local'),
     ];
-    const at = home({ 'state/journal.jsonl': `${journal.join('\n')}\n` });
+    const directory = home({ 'state/journal.jsonl': `${journal.join('\n')}\n` });
 
-    expect(await complete(['runs', 'get', ''], { home: at })).toEqual([second, RUN]);
-    expect(await complete(['runs', 'list', '--starting-after', '9'], { home: at })).toEqual([RUN]);
+    expect(await complete(['runs', 'get', ''], { home: directory })).toEqual([second, RUN]);
+    expect(await complete(['runs', 'list', '--starting-after', '9'], { home: directory })).toEqual([
+      RUN,
+    ]);
   });
 });
 
@@ -278,16 +294,18 @@ describe('prompts', () => {
 
   it('of another service are offered by slug once that is known', async () => {
     const kept = prompts({ textInputs: { topic: {} } });
-    const at = home({
+    const directory = home({
       'config/prompts.json': {
         ...kept,
         slugs: [{ service: 'local', promptId: PROMPT, slug: 'haiku' }],
       },
     });
 
-    expect(await complete(['run', 'h'], { home: at })).toEqual(['haiku']);
-    expect(await complete(['run', 'haiku', '-i', ''], { home: at })).toEqual(['topic=']);
-    expect(await complete(['run', 'haiku@0b0c', '-i', ''], { home: at })).toEqual(['topic=']);
+    expect(await complete(['run', 'h'], { home: directory })).toEqual(['haiku']);
+    expect(await complete(['run', 'haiku', '-i', ''], { home: directory })).toEqual(['topic=']);
+    expect(await complete(['run', 'haiku@0b0c', '-i', ''], { home: directory })).toEqual([
+      'topic=',
+    ]);
   });
 });
 
@@ -356,40 +374,48 @@ describe('completion', () => {
       'note.prompt':
         '---\nmodel: echo\ninput:\n  schema:\n    topic: string, what it is about\n    tone(enum): [dry, warm]\n---\n{{topic}} {{tone}}\n',
     });
-    const at = { home: directory, local: localService };
+    const options = { home: directory, local: localService };
     for (const topic of ['tea', 'rain']) {
       writeFileSync(path.join(directory, 'edited.prompt'), `On ${topic}.\n`);
-      await runInProcess(['run', 'edited.prompt'], at);
-      await runInProcess(['runs', 'show', '--last'], at);
+      await runInProcess(['run', 'edited.prompt'], options);
+      await runInProcess(['runs', 'show', '--last'], options);
     }
 
-    const offered = await complete(['run', ''], at);
-    expect(offered.filter(word => /^[0-9a-f]{8}-/.test(word))).toEqual([]);
-    expect(offered).toEqual(expect.arrayContaining(['note.prompt', 'edited.prompt', 'hello']));
-    expect(await complete(['run', 'note.prompt', '-i', ''], at)).toEqual(['topic=', 'tone=']);
-    expect(await complete(['run', 'note.prompt', '-i', 'tone='], at)).toEqual([
+    const completions = await complete(['run', ''], options);
+    expect(completions.filter(word => /^[0-9a-f]{8}-/.test(word))).toEqual([]);
+    expect(completions).toEqual(expect.arrayContaining(['note.prompt', 'edited.prompt', 'hello']));
+    expect(await complete(['run', 'note.prompt', '-i', ''], options)).toEqual(['topic=', 'tone=']);
+    expect(await complete(['run', 'note.prompt', '-i', 'tone='], options)).toEqual([
       'tone=dry',
       'tone=warm',
     ]);
-    expect(await complete(['run', 'note.prompt', '-i', 'topic=x', '-i', 't'], at)).toEqual([
+    expect(await complete(['run', 'note.prompt', '-i', 'topic=x', '-i', 't'], options)).toEqual([
       'tone=',
     ]);
-    expect(await complete(['run', 'note.prompt', '-o', ''], at)).toEqual([]);
+    expect(await complete(['run', 'note.prompt', '-o', ''], options)).toEqual([]);
   });
 
   it('goes to no network, starts no service and writes nothing', async () => {
-    const { home: at } = await runInProcess(['__complete', 'fish', '--', 'run', 'x', '-i', '']);
-    expect(readdirSync(at)).toEqual([]);
+    const { home: directory } = await runInProcess([
+      '__complete',
+      'fish',
+      '--',
+      'run',
+      'x',
+      '-i',
+      '',
+    ]);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('stays quiet over damaged files', async () => {
-    const at = home({
+    const directory = home({
       'config/config.json': '{',
       'config/prompts.json': '[',
       'config/resources.json': 'null',
     });
-    expect(await complete(['run', ''], { home: at })).toEqual(['config/']);
-    expect(await complete(['--profile', ''], { home: at })).toEqual([]);
+    expect(await complete(['run', ''], { home: directory })).toEqual(['config/']);
+    expect(await complete(['--profile', ''], { home: directory })).toEqual([]);
   });
 
   it('leaves out what cannot be typed', async () => {
@@ -401,29 +427,29 @@ describe('completion', () => {
       'h=i': {},
       fine: {},
     };
-    const at = home({ 'config/prompts.json': prompts({ textInputs }) });
-    expect(await complete(['run', VERSION, '-i', ''], { home: at })).toEqual(['fine=']);
+    const directory = home({ 'config/prompts.json': prompts({ textInputs }) });
+    expect(await complete(['run', VERSION, '-i', ''], { home: directory })).toEqual(['fine=']);
   });
 
   it('takes an input called __proto__ for a name like any other', async () => {
     const config = JSON.parse(
       '{"textInputs":{"__proto__":{"type":"string","enum":["x"]}}}',
     ) as unknown;
-    const at = home({ 'config/prompts.json': prompts(config) });
-    expect(await complete(['run', VERSION, '-i', '__proto__='], { home: at })).toEqual([
+    const directory = home({ 'config/prompts.json': prompts(config) });
+    expect(await complete(['run', VERSION, '-i', '__proto__='], { home: directory })).toEqual([
       '__proto__=x',
     ]);
   });
 
   it('does not write to the prompt cache', async () => {
-    const at = home({
+    const directory = home({
       'config/prompts.json': prompts({ textInputs: { a: {} } }, { textInputs: { b: {} } }),
     });
-    expect(await complete(['run', OTHER_VERSION, '-i', ''], { home: at })).toEqual(['b=']);
-    expect((await complete(['prompts', 'get', '', '--version-id', ''], { home: at }))[0]).toBe(
-      VERSION,
-    );
-    expect(existsSync(path.join(at, 'state'))).toBe(false);
+    expect(await complete(['run', OTHER_VERSION, '-i', ''], { home: directory })).toEqual(['b=']);
+    expect(
+      (await complete(['prompts', 'get', '', '--version-id', ''], { home: directory }))[0],
+    ).toBe(VERSION);
+    expect(existsSync(path.join(directory, 'state'))).toBe(false);
   });
 
   it('are only its versions if a version id is wanted', async () => {
@@ -431,11 +457,13 @@ describe('completion', () => {
     const [known] = versions;
     const promptVersionId = OTHER_VERSION;
     const other = { ...known, version: { ...known?.version, promptVersionId, promptId: RUN } };
-    const at = home({ 'config/prompts.json': { versions: [known, other] } });
+    const directory = home({ 'config/prompts.json': { versions: [known, other] } });
 
-    expect(await complete(['versions', 'diff', VERSION, ''], { home: at })).toEqual([VERSION]);
-    expect(await complete(['prompts', 'get', RUN, '--version-id', ''], { home: at })).toEqual([
-      OTHER_VERSION,
+    expect(await complete(['versions', 'diff', VERSION, ''], { home: directory })).toEqual([
+      VERSION,
     ]);
+    expect(
+      await complete(['prompts', 'get', RUN, '--version-id', ''], { home: directory }),
+    ).toEqual([OTHER_VERSION]);
   });
 });

@@ -49,7 +49,7 @@ it('notes are harmless whatever a service sends as warnings', async () => {
 });
 
 it('runs show shows them', async () => {
-  for (const [warnings, shown] of [
+  for (const [warnings, expectedText] of [
     [[HEAT], [HEAT]],
     [undefined, undefined],
   ]) {
@@ -60,7 +60,11 @@ it('runs show shows them', async () => {
     ];
     const { stdout } = await runWithScript(script, ['runs', 'show', runId, '--json']);
 
-    expect(JSON.parse(stdout)).toEqual({ runId, ...rest, ...(shown && { warnings: shown }) });
+    expect(JSON.parse(stdout)).toEqual({
+      runId,
+      ...rest,
+      ...(expectedText && { warnings: expectedText }),
+    });
 
     const plain = await runWithScript(script, ['runs', 'show', runId]);
     expect(plain.stdout.includes(`warning\t${HEAT}`)).toBe(warnings !== undefined);

@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 async function ask(
   fields: Partial<InputFields>,
-  given: Partial<PlacedInputs>,
+  placed: Partial<PlacedInputs>,
   ...answers: readonly Answer[]
 ) {
   const prompter = scriptedPrompter(...answers);
@@ -36,8 +36,11 @@ async function ask(
     cwd,
   } as unknown as Context;
 
-  const asked = { isKnown: true, text: [], images: [], ...fields };
-  const { inputs, answers: answered } = await askForInputs(ctx, asked, { ...NOTHING, ...given });
+  const question = { isKnown: true, text: [], images: [], ...fields };
+  const { inputs, answers: answered } = await askForInputs(ctx, question, {
+    ...NOTHING,
+    ...placed,
+  });
   prompter.verify();
   const files = inputs.images.map(image => image?.name);
 
@@ -56,8 +59,8 @@ describe('asking for texts', () => {
       { key: 'tone', required: false, default: 'warm' },
       { key: 'given', required: true },
     ];
-    const given = { text: new Map([['given', 'g']]) };
-    expect(await ask({ text }, given, ['name', '', 'Ada'], ['tone', ''])).toEqual({
+    const placed = { text: new Map([['given', 'g']]) };
+    expect(await ask({ text }, placed, ['name', '', 'Ada'], ['tone', ''])).toEqual({
       text: { given: 'g', name: 'Ada', tone: 'warm' },
       images: [],
       files: [],
@@ -207,7 +210,7 @@ describe("a prompt that doesn't describe its inputs", () => {
   });
 
   it('asks nothing if there are inputs already', async () => {
-    const given = { text: new Map([['a', 'b']]) };
-    expect(await ask({ isKnown: false }, given)).toMatchObject({ text: { a: 'b' }, asked: [] });
+    const placed = { text: new Map([['a', 'b']]) };
+    expect(await ask({ isKnown: false }, placed)).toMatchObject({ text: { a: 'b' }, asked: [] });
   });
 });

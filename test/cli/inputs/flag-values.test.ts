@@ -40,7 +40,7 @@ describe('the source of a value', () => {
     ['@@@x', { from: 'argument', value: '@@x' }],
     ['a@b', { from: 'argument', value: 'a@b' }],
     ['', { from: 'argument', value: '' }],
-  ])('%s', (written, source) => {
-    expect(parseValueSource(written)).toEqual(source);
+  ])('%s', (value, source) => {
+    expect(parseValueSource(value)).toEqual(source);
   });
 });

@@ -81,14 +81,18 @@ async function handOver(
   const connection = { service: 'local', providerBatches: () => Promise.resolve(batches) };
 
   const planned = async function* (): AsyncGenerator<PlannedJob> {
-    for (const [at, text] of texts.entries()) {
+    for (const [index, text] of texts.entries()) {
       const sent = {
         promptVersionId,
         text: new Map([[input, text]]),
         images: [],
         options: new Map(),
       };
-      const job: Job = { id: `r${at + 1}`, row: at + 1, request: () => Promise.resolve(sent) };
+      const job: Job = {
+        id: `r${index + 1}`,
+        row: index + 1,
+        request: () => Promise.resolve(sent),
+      };
       yield { job, plan: { kind: 'create' } };
     }
   };

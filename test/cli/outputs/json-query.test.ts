@@ -36,9 +36,9 @@ describe('checkQuery', () => {
     ['a."b', 2],
     ['[*].lenth(@)', 4],
     ['foo(', 4],
-  ])('points into %s at %d', async (expression, at) => {
+  ])('points into %s at %d', async (expression, index) => {
     const { hints } = await refusal(expression);
-    expect(hints.slice(0, 2)).toEqual([expression, `${' '.repeat(at)}^`]);
+    expect(hints.slice(0, 2)).toEqual([expression, `${' '.repeat(index)}^`]);
   });
 
   it('says what is wrong', async () => {

@@ -3,7 +3,7 @@ import type { GlobalOptions } from '../../../src/cli/core/global-options.ts';
 import { formatJsonLine, printValue } from '../../../src/cli/outputs/print-json.ts';
 import { type TestOptions, testContext } from '../../support/context.ts';
 
-async function printed(
+async function printToText(
   value: unknown,
   options: TestOptions & { globals?: Partial<GlobalOptions> } = {},
 ): Promise<string> {
@@ -16,29 +16,29 @@ const onTerminal = { terminal: { stdout: true } };
 
 describe('printValue', () => {
   it('prints JSON indented by two spaces, with a newline', async () => {
-    expect(await printed({ a: [1, null] })).toBe('{\n  "a": [\n    1,\n    null\n  ]\n}\n');
+    expect(await printToText({ a: [1, null] })).toBe('{\n  "a": [\n    1,\n    null\n  ]\n}\n');
   });
 
   it('keeps unknown fields, __proto__ too', async () => {
     const text = '{"__proto__":{"x":1},"new":[]}';
-    expect(JSON.stringify(JSON.parse(await printed(JSON.parse(text))))).toBe(text);
+    expect(JSON.stringify(JSON.parse(await printToText(JSON.parse(text))))).toBe(text);
   });
 
   it('prints what --query selects, a string bare', async () => {
     const value = { id: 'a"b', n: 3 };
-    expect(await printed(value, { globals: { query: 'id' } })).toBe('a"b\n');
-    expect(await printed(value, { globals: { query: 'n' } })).toBe('3\n');
-    expect(await printed(value, { globals: { query: 'nothing' } })).toBe('null\n');
+    expect(await printToText(value, { globals: { query: 'id' } })).toBe('a"b\n');
+    expect(await printToText(value, { globals: { query: 'n' } })).toBe('3\n');
+    expect(await printToText(value, { globals: { query: 'nothing' } })).toBe('null\n');
   });
 
   it('keeps bytes in a pipe, and drives no terminal', async () => {
     const value = { text: '\u009b2J\u202e\u007f' };
-    expect(await printed(value)).toContain('\u009b2J\u202e\u007f');
+    expect(await printToText(value)).toContain('\u009b2J\u202e\u007f');
 
-    const shown = await printed(value, onTerminal);
-    expect(shown).toContain('\\u009b2J\\u202e\\u007f');
-    expect(JSON.parse(shown)).toEqual(value);
-    expect(await printed({ t: '\u001b[2J' }, { ...onTerminal, globals: { query: 't' } })).toBe(
+    const text = await printToText(value, onTerminal);
+    expect(text).toContain('\\u009b2J\\u202e\\u007f');
+    expect(JSON.parse(text)).toEqual(value);
+    expect(await printToText({ t: '\u001b[2J' }, { ...onTerminal, globals: { query: 't' } })).toBe(
       '^[[2J\n',
     );
   });

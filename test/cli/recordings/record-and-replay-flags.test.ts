@@ -20,12 +20,14 @@ describe('--record and --replay', () => {
 
   it('outweigh the environment, in which an empty variable counts as missing', async () => {
     const project = echoProject(CASES);
-    const made = await project.run(['test', '--record', 'a'], { env: { PROMPTRUN_REPLAY: '' } });
+    const recorded = await project.run(['test', '--record', 'a'], {
+      env: { PROMPTRUN_REPLAY: '' },
+    });
     const replayed = await project.run(['test', '--replay', 'a'], {
       env: { PROMPTRUN_RECORD: 'b' },
     });
 
-    expect(replayed.exitCode).toBe(made.exitCode);
+    expect(replayed.exitCode).toBe(recorded.exitCode);
     expect(existsSync(path.join(project.home, 'a', 'runs'))).toBe(true);
     expect(existsSync(path.join(project.home, 'b'))).toBe(false);
   });

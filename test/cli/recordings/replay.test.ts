@@ -85,7 +85,7 @@ describe('a replay', () => {
     const recorded = readFileSync(path.join(project.home, file), 'utf8');
     const many = Array.from(
       { length: 1000 },
-      (_, at) => `${JSON.stringify(`${'x'.repeat(1000)}${at}`)}: "",`,
+      (_, index) => `${JSON.stringify(`${'x'.repeat(1000)}${index}`)}: "",`,
     );
     project.write(file, recorded.replace('"textInputs": {', `"textInputs": {${many.join('')}`));
     project.write('echo.test.yaml', 'cases:\n  - { inputs: { text: d } }\n');
@@ -205,11 +205,11 @@ describe('a replay', () => {
       const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
       const ends: number[] = [];
       for (let turn = 0; turn < 3; turn += 1) {
-        for (const [flag, given] of [
+        for (const [flag, options] of [
           ['--record', { env }],
           ['--replay', {}],
         ] as const) {
-          ends.push((await project.run(['run', VERSION, flag, 'rec'], given)).exitCode);
+          ends.push((await project.run(['run', VERSION, flag, 'rec'], options)).exitCode);
         }
       }
 

@@ -15,13 +15,13 @@ function compareVerdict({
   bad,
 }: Record<'worse' | 'better' | 'bad', number>): string | undefined {
   const good = 300 - worse - better - bad;
-  const compared = compareRates([
+  const comparison = compareRates([
     ...times(good, 1, 1),
     ...times(worse, 1, 0),
     ...times(better, 0, 1),
     ...times(bad, 0, 0),
   ]);
-  return compared && formatRateVerdict(compared, 'before');
+  return comparison && formatRateVerdict(comparison, 'before');
 }
 
 describe('a verdict in one line', () => {

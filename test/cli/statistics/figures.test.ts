@@ -27,7 +27,7 @@ describe('figures of scipy and statsmodels', () => {
     const summary = summarizeRates(cases.map(caseRuns));
     expect(summary?.rate).toBeCloseTo(rate, 12);
     expectInterval(summary?.interval, interval);
-    expect([...(summary?.passK.keys() ?? [])]).toEqual(passK.map((_, at) => at + 1));
+    expect([...(summary?.passK.keys() ?? [])]).toEqual(passK.map((_, index) => index + 1));
     for (const [at, chance] of [...(summary?.passK.values() ?? [])].entries()) {
       expect(chance).toBeCloseTo(passK[at] ?? Number.NaN, 12);
     }
@@ -47,22 +47,22 @@ describe('figures of scipy and statsmodels', () => {
   });
 
   it.each(figures.pairs)('paired difference: $difference', ({ before, after, ...expected }) => {
-    const pairs = before.map((runs, at) => ({
+    const pairs = before.map((runs, index) => ({
       before: caseRuns(runs),
-      after: caseRuns(after[at] ?? []),
+      after: caseRuns(after[index] ?? []),
     }));
-    const compared = comparePairs(pairs);
+    const comparison = comparePairs(pairs);
 
-    expect(compared.difference).toBeCloseTo(expected.difference, 12);
+    expect(comparison.difference).toBeCloseTo(expected.difference, 12);
 
-    expectInterval(compared.interval, expected.interval);
-    expect(compared.smallest).toBeCloseTo(expected.smallest, 7);
+    expectInterval(comparison.interval, expected.interval);
+    expect(comparison.smallest).toBeCloseTo(expected.smallest, 7);
 
     const isDrawn = pairs.length > 16 && pairs.some(pair => pair.before.runs > 1);
-    expect(compared.p).toBeCloseTo(expected.p, isDrawn ? 2 : 12);
+    expect(comparison.p).toBeCloseTo(expected.p, isDrawn ? 2 : 12);
 
     const change = expected.difference < 0 ? 'worse' : 'better';
-    expect(compared.verdict).toBe(expected.p >= 0.05 ? 'no difference shown' : change);
+    expect(comparison.verdict).toBe(expected.p >= 0.05 ? 'no difference shown' : change);
   });
 
   it.each(figures.independent)(

@@ -84,7 +84,7 @@ export class Simulation {
       // The number of cases by how many more answers they passed after than before, from all fewer
       // to all more.
       const tally = Array.from({ length: 2 * runs + 1 }, () => 0);
-      for (let at = 0; at < cases; at++) {
+      for (let index = 0; index < cases; index++) {
         const passedBefore = this.#passed(runs, before);
         const change = this.#passed(runs, after) - passedBefore;
         tally[change + runs] = (tally[change + runs] ?? 0) + 1;
@@ -95,7 +95,7 @@ export class Simulation {
 
   #share(trial: () => boolean): number {
     let hits = 0;
-    for (let at = 0; at < TRIALS; at++) if (trial()) hits++;
+    for (let index = 0; index < TRIALS; index++) if (trial()) hits++;
     return hits / TRIALS;
   }
 
@@ -109,7 +109,7 @@ export class Simulation {
 
   #passed(runs: number, rate: number): number {
     let passed = 0;
-    for (let at = 0; at < runs; at++) if (this.#uniform() < rate) passed++;
+    for (let index = 0; index < runs; index++) if (this.#uniform() < rate) passed++;
     return passed;
   }
 
@@ -163,8 +163,8 @@ function remembered<In, Out>(
 
 /** Returns pairs of these changes, which are all that a comparison goes by. */
 function pairsWith(tally: readonly number[], runs: number): CasePair[] {
-  return tally.flatMap((count, at) => {
-    const change = at - runs;
+  return tally.flatMap((count, index) => {
+    const change = index - runs;
     const pair = {
       before: { passed: Math.max(0, -change), runs },
       after: { passed: Math.max(0, change), runs },

@@ -22,13 +22,13 @@ describe('a name that stands for nothing', () => {
     ['note@HEAD', 'note.prompt@git:HEAD'],
     ['note.prompt@HEAD', 'note.prompt@git:HEAD'],
     ['note@production', 'the file note.prompt'],
-  ])('%s brings a hint at the file that was probably meant', async (target, meant) => {
+  ])('%s brings a hint at the file that was probably meant', async (target, intendedFile) => {
     const home = homeWithNote(NOTE);
     git(home, 'init', '-q');
     git(home, 'commit', '-qm', 'Begin', '--allow-empty');
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
     expect(exitCode).toBe(EXIT.notFound);
-    expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);
+    expect(stderr()).toContain(`\nDid you mean ${intendedFile}?\n`);
     expect(stderr()).not.toContain('neither does a file');
   });
 

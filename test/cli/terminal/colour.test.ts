@@ -24,8 +24,8 @@ describe('colours', () => {
     ['in a pipe with an empty FORCE_COLOR', false, { FORCE_COLOR: '' }, true, 1],
     ['as many as FORCE_COLOR says', false, { FORCE_COLOR: '3', NO_COLOR: '1' }, true, 3],
     ['not with FORCE_COLOR=0', true, { ...xterm, FORCE_COLOR: '0' }, true, 0],
-  ])('%s', (_, isTTY, env, wanted, level) => {
-    expect(detectColourLevel(sink(isTTY), env, { isAllowed: wanted })).toBe(level);
+  ])('%s', (_, isTTY, env, isAllowed, level) => {
+    expect(detectColourLevel(sink(isTTY), env, { isAllowed })).toBe(level);
   });
 
   it('are left out of the text if there are none', async () => {

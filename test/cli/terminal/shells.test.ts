@@ -59,8 +59,8 @@ describe('a word of a command line', () => {
     ['a" & calc', '"a"" & calc"'],
     ['a\\" & calc', '"a\\\\"" & calc"'],
     ['', '""'],
-  ])('is written for cmd.exe: %s', (word, written) => {
-    expect(quoteIfNeeded(word, 'cmd')).toBe(written);
+  ])('is written for cmd.exe: %s', (word, quoted) => {
+    expect(quoteIfNeeded(word, 'cmd')).toBe(quoted);
   });
 
   it.each([
@@ -74,8 +74,8 @@ describe('a word of a command line', () => {
     ['--max-cost=0.5', '--max-cost=0.5'],
     ['a\nb', "([string]::Concat('a',[char]::ConvertFromUtf32(10),'b'))"],
     ['', "''"],
-  ])('is written for PowerShell: %s', (word, written) => {
-    expect(quoteIfNeeded(word, 'powershell')).toBe(written);
+  ])('is written for PowerShell: %s', (word, quoted) => {
+    expect(quoteIfNeeded(word, 'powershell')).toBe(quoted);
   });
 
   it('escapes quotes and the empty word for Windows PowerShell, which passes them on as they are', () => {
@@ -145,13 +145,13 @@ describe('a word of a command line', () => {
     const { program } = argumentPrinter();
     const line = words.map(word => quoteIfNeeded(word, 'windows-powershell')).join(' ');
     const encoded = Buffer.from(`& ${program} ${line}`, 'utf16le').toString('base64');
-    const printed = execFileSync(
+    const output = execFileSync(
       WINDOWS_POWERSHELL,
       ['-NoProfile', '-NonInteractive', '-EncodedCommand', encoded],
       { encoding: 'utf8' },
     );
 
-    expect(JSON.parse(printed)).toEqual(words);
+    expect(JSON.parse(output)).toEqual(words);
   });
 
   it.runIf(process.platform !== 'win32')('is read back unchanged by sh', () => {

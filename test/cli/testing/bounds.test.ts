@@ -122,7 +122,7 @@ describe('the YAML of a test file', () => {
     const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
     const lines = Array.from(
       { length: 9 },
-      (_, at) => `      a${at + 1}: &a${at + 1} [${ten(at)}]\n`,
+      (_, index) => `      a${index + 1}: &a${index + 1} [${ten(index)}]\n`,
     );
     const cases = `  - inputs:\n     text:\n      a0: &a0 [x]\n${lines.join('')}`;
     const { exitCode, stdout, stderr } = await echoProject(cases).run(['test']);
@@ -222,11 +222,13 @@ describe('a schema that leads back to itself', () => {
 
 describe('what a test file names', () => {
   const files = (count: number): Record<string, string> =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`files/${at}.txt`, String(at)]));
+    Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`files/${index}.txt`, String(index)]),
+    );
 
   const naming = (count: number): string =>
-    Array.from({ length: count }, (_, at) =>
-      testCase(`c${at}`, { seconds: 1000 }, `@files/${at}.txt`),
+    Array.from({ length: count }, (_, index) =>
+      testCase(`c${index}`, { seconds: 1000 }, `@files/${index}.txt`),
     ).join('');
 
   it('is at most 1,000 different files: the case that names one more is a fault', async () => {
@@ -248,8 +250,8 @@ describe('what a test file names', () => {
 
   it('has at most 64 MiB in all', async () => {
     const project = echoProject(naming(5), files(5));
-    for (const at of [0, 1, 2, 3]) {
-      truncateSync(path.join(project.home, `files/${at}.txt`), 16 * 1024 * 1024);
+    for (const index of [0, 1, 2, 3]) {
+      truncateSync(path.join(project.home, `files/${index}.txt`), 16 * 1024 * 1024);
     }
 
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c4']);

@@ -129,12 +129,12 @@ describe('test --failed', () => {
   });
 
   it('knows which cases without names failed, even after one was added before them', async () => {
-    const written = (text: string, expected = text): string =>
+    const formatCase = (text: string, expected = text): string =>
       `  - { inputs: { text: ${text} }, expect: [{ equals: ${expected} }] }\n`;
-    const before = written('a') + written('b', 'x') + written('c');
+    const before = formatCase('a') + formatCase('b', 'x') + formatCase('c');
     const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `cases:\n${before}` });
     await project.run(['test']);
-    project.write('echo.test.yaml', `cases:\n${written('new')}${before}`);
+    project.write('echo.test.yaml', `cases:\n${formatCase('new')}${before}`);
     const { stdout } = await project.run(['test', '--failed']);
 
     expect(stdout()).toContain('FAILED echo.test.yaml: case 3');

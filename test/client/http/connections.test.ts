@@ -109,12 +109,15 @@ describe('a request that waits for its connection', () => {
     // The other side never says anything, so that the encrypted connection is never made.
     const client = new TestClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const controller = new AbortController();
-    let sent = 0;
-    const asked = client.runs.create(request, { signal: controller.signal, onSent: () => sent++ });
+    let sentCount = 0;
+    const creation = client.runs.create(request, {
+      signal: controller.signal,
+      onSent: () => sentCount++,
+    });
     server.once('connection', () => controller.abort(new Error('enough')));
 
-    await expect(asked).rejects.toThrow('enough');
-    expect(sent).toBe(0);
+    await expect(creation).rejects.toThrow('enough');
+    expect(sentCount).toBe(0);
 
     await client.close();
   });
@@ -129,9 +132,9 @@ it('informational answers do not extend the wait for an answer', async () => {
   const transport = await createTransport();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/me`;
   const timeouts = { headersTimeoutMs: 200, bodyTimeoutMs: 200 };
-  const asked = transport.request({ method: 'GET', url, headers: {}, ...timeouts });
+  const request = transport.request({ method: 'GET', url, headers: {}, ...timeouts });
 
-  await expect(asked).rejects.toThrow(/only informational responses came in time/);
+  await expect(request).rejects.toThrow(/only informational responses came in time/);
 
   await transport.close();
   server.closeAllConnections();

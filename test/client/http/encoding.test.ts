@@ -9,7 +9,7 @@ const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 const data = { text: 'so — '.repeat(20_000) };
 const json = JSON.stringify({ status: 'SUCCESS', data });
 
-async function asked(
+async function requestEncoded(
   encoding: string,
   body: Uint8Array | string,
   more: PlainAnswer = {},
@@ -30,17 +30,17 @@ describe('an answer', () => {
     ['identity', json],
     ['gzip, br', brotliCompressSync(gzipSync(json))],
   ])('encoded as %s is read', async (encoding, body) => {
-    expect(await asked(encoding, body)).toEqual(data);
+    expect(await requestEncoded(encoding, body)).toEqual(data);
   });
 
   it('that comes in small pieces is read, too', async () => {
-    expect(await asked('gzip', gzipSync(json), { dripBytes: 7 })).toEqual(data);
+    expect(await requestEncoded('gzip', gzipSync(json), { dripBytes: 7 })).toEqual(data);
   });
 
   it('of 20 MiB is read', async () => {
     const text = 'x'.repeat(20 * MIB);
     expect(
-      await asked(
+      await requestEncoded(
         'gzip',
         gzipSync(JSON.stringify({ status: 'SUCCESS', data: text }), { level: 1 }),
       ),
@@ -54,7 +54,7 @@ describe('an answer', () => {
     ['gzip, gzip, gzip', 'x', /too many times/],
     ['gzip', '', /an empty answer/],
   ])('in broken %s is refused', async (encoding, body, message) => {
-    const error = await rejection(asked(encoding, body), ProtocolError);
+    const error = await rejection(requestEncoded(encoding, body), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(200);
   });
@@ -64,11 +64,11 @@ describe('an answer', () => {
     ['br', brotliCompressSync(Buffer.alloc(65 * MIB, 32), QUICK)],
     ['identity', Buffer.alloc(65 * MIB, 32)],
   ])('that grows beyond 64 MiB out of %s is dropped', async (encoding, body) => {
-    const error = await rejection(asked(encoding, body), ProtocolError);
+    const error = await rejection(requestEncoded(encoding, body), ProtocolError);
     expect(error.message).toMatch(/larger than 67108864 bytes/);
   });
 
   it('cut short within its encoding is a fault of the network', async () => {
-    await rejection(asked('gzip', gzipSync(json), { cutAfter: 40 }), NetworkError);
+    await rejection(requestEncoded('gzip', gzipSync(json), { cutAfter: 40 }), NetworkError);
   });
 });

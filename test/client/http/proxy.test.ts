@@ -66,12 +66,12 @@ async function client(
   baseUrl: string,
   options: Parameters<typeof createTransport>[0],
 ): Promise<TestClient> {
-  const made = new TestClient(baseUrl, {
+  const createdClient = new TestClient(baseUrl, {
     insecureHttp: true,
     transport: await createTransport(options),
   });
-  closers.push(() => made.close());
-  return made;
+  closers.push(() => createdClient.close());
+  return createdClient;
 }
 
 describe('a proxy', () => {
@@ -137,9 +137,9 @@ describe('a proxy', () => {
   );
 
   it('that closes the connection instead of an answer is a fault, tried four times', async () => {
-    let asked = 0;
+    let requestCount = 0;
     const port = await plainProxy(socket => {
-      asked++;
+      requestCount++;
       socket.end();
     });
     const proxied = await client('http://service.example', {
@@ -151,7 +151,7 @@ describe('a proxy', () => {
     expect(error.message).toContain(
       `through the proxy 127.0.0.1:${port}: it closed the connection`,
     );
-    expect(asked).toBe(4);
+    expect(requestCount).toBe(4);
   });
 
   it('that resets the connection is a fault', async () => {
@@ -215,8 +215,10 @@ describe('a proxy', () => {
   });
 
   it('that can’t be used is refused before any request', async () => {
-    const made = createTransport({ proxy: { httpsProxy: 'socks5://user:secret@127.0.0.1:1080' } });
-    const error = await rejection(made, InvalidRequestError);
+    const transport = createTransport({
+      proxy: { httpsProxy: 'socks5://user:secret@127.0.0.1:1080' },
+    });
+    const error = await rejection(transport, InvalidRequestError);
     expect(error.message).toMatch(/HTTPS_PROXY uses socks5:/);
     expect(error.message).not.toContain('secret');
   });

@@ -9,8 +9,8 @@ import {
 } from '../../../src/client/errors.ts';
 import { computeRetryDelay } from '../../../src/client/http/retry.ts';
 
-const refused = new NetworkError('x', { nothingSent: true });
-const lost = new NetworkError('x', { nothingSent: false });
+const unsentError = new NetworkError('x', { nothingSent: true });
+const lostAnswerError = new NetworkError('x', { nothingSent: false });
 const limited = new RateLimitError('TOO_MANY_REQUESTS_ERROR', 'x', { httpStatus: 429 });
 const failed = new ServiceError('SERVER_ERROR', 'x', { httpStatus: 500 });
 const timedOut = new ServiceError('GATEWAY_TIMEOUT_ERROR', 'x', { httpStatus: 504 });
@@ -30,7 +30,7 @@ function delay(
 }
 
 describe('retryDelay', () => {
-  it.each([refused, lost, limited, failed, timedOut, badGateway])(
+  it.each([unsentError, lostAnswerError, limited, failed, timedOut, badGateway])(
     'repeats a GET after %s',
     error => {
       expect(delay('GET', error)).toBeGreaterThan(0);
@@ -41,11 +41,11 @@ describe('retryDelay', () => {
     expect(delay('GET', error)).toBeUndefined();
   });
 
-  it.each([refused, limited])('repeats a POST after %s', error => {
+  it.each([unsentError, limited])('repeats a POST after %s', error => {
     expect(delay('POST', error)).toBeGreaterThan(0);
   });
 
-  it.each([lost, failed, timedOut, badGateway, noEnvelope, missing])(
+  it.each([lostAnswerError, failed, timedOut, badGateway, noEnvelope, missing])(
     'never repeats a POST after %s',
     error => {
       expect(delay('POST', error)).toBeUndefined();

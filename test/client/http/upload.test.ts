@@ -193,8 +193,8 @@ describe('a streamed creation', () => {
       request.resume();
       request.on('end', () => answer(response, 200, { status: 'SUCCESS', data: run }));
     });
-    let sent = 0;
-    await client.runs.create(body(1, 10), { onSent: () => sent++ });
-    expect(sent).toBe(1);
+    let sentCount = 0;
+    await client.runs.create(body(1, 10), { onSent: () => sentCount++ });
+    expect(sentCount).toBe(1);
   });
 });

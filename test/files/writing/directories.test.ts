@@ -32,8 +32,8 @@ describe('making a directory', () => {
   it.runIf(isPosix)('makes those above it as well, all with the mode given', () => {
     const home = temporaryDirectory();
     makeDirectory(path.join(home, 'a/b/c'), 0o700);
-    for (const made of ['a', 'a/b', 'a/b/c']) {
-      expect(statSync(path.join(home, made)).mode & 0o777).toBe(0o700);
+    for (const directory of ['a', 'a/b', 'a/b/c']) {
+      expect(statSync(path.join(home, directory)).mode & 0o777).toBe(0o700);
     }
   });
 

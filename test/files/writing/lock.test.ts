@@ -20,11 +20,11 @@ const lockable = (): { file: string; lock: string } => {
 };
 
 /** Leaves the lock of this process behind, with something changed. */
-function leaveLock(file: string, changed: object): void {
+function leaveLock(file: string, fields: object): void {
   const release = lockFile(toContainedPath(file));
   const holder = JSON.parse(readFileSync(`${file}.lock`, 'utf8')) as object;
   release?.();
-  writeFileSync(`${file}.lock`, JSON.stringify({ ...holder, ...changed }));
+  writeFileSync(`${file}.lock`, JSON.stringify({ ...holder, ...fields }));
 }
 
 describe('the lock of a file', () => {

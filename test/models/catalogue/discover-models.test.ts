@@ -60,7 +60,7 @@ describe('discovering models', () => {
     'asks the endpoint of the environment with its key, and writes what it has',
     async () => {
       provider.reset(offering('small', 'gpt-image-9', 'text-embedding-9', 'whisper-9'));
-      const found = await discover({
+      const discovery = await discover({
         OPENAI_API_KEY: KEY,
         OPENAI_BASE_URL: `${provider.baseUrl}/`,
       });
@@ -68,8 +68,8 @@ describe('discovering models', () => {
       expect(provider.requests).toMatchObject([
         { path: '/v1/models', headers: { authorization: `Bearer ${KEY}` } },
       ]);
-      expect(found.file).toBe(file());
-      expect(found.endpoints).toMatchObject([
+      expect(discovery.file).toBe(file());
+      expect(discovery.endpoints).toMatchObject([
         { provider: 'openai', added: ['small', 'gpt-image-9'], known: 0, others: 2 },
       ]);
       expect(await modelNames()).toEqual(['small text', 'gpt-image-9 image']);
@@ -108,14 +108,14 @@ describe('discovering models', () => {
     ]);
     expect(await modelNames()).toEqual(['quick text', 'large text', 'corner/echo text']);
 
-    const written = await readFile(file(), 'utf8');
+    const modelsFile = await readFile(file(), 'utf8');
     for (const line of ['# mine', '# the good one', 'googleai/x: quick']) {
-      expect(written).toContain(line);
+      expect(modelsFile).toContain(line);
     }
 
     provider.reset(offering('small', 'large', 'echo'));
     expect((await discover({})).endpoints).toMatchObject([{ added: [], known: 3 }]);
-    expect(await readFile(file(), 'utf8')).toBe(written);
+    expect(await readFile(file(), 'utf8')).toBe(modelsFile);
   });
 
   it.each([
@@ -300,8 +300,8 @@ describe('discovering models', () => {
 
   it('takes a model that an endpoint lists twice once', async () => {
     provider.reset(offering('one', 'two', 'one'));
-    const found = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
-    expect(found.endpoints).toMatchObject([{ added: ['one', 'two'], known: 0, others: 0 }]);
+    const discovery = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
+    expect(discovery.endpoints).toMatchObject([{ added: ['one', 'two'], known: 0, others: 0 }]);
     expect(await modelNames()).toEqual(['one text', 'two text']);
   });
 

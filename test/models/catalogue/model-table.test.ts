@@ -40,7 +40,7 @@ const write = (text: string): Promise<void> => writeFile(path.join(dataDir, 'mod
 /** Resolves at the next change of the list, or the next problem. */
 function nextNews(): Promise<void> {
   return new Promise(resolve => {
-    const told = problems.length;
+    const reportedCount = problems.length;
     const push = problems.push.bind(problems);
     problems.push = (...items) => {
       resolve();
@@ -48,7 +48,7 @@ function nextNews(): Promise<void> {
     };
     const stop = table?.onChange(() => {
       stop?.();
-      if (problems.length === told) resolve();
+      if (problems.length === reportedCount) resolve();
     });
   });
 }

@@ -245,7 +245,10 @@ describe('models.yaml', () => {
 
   it('is not drowned by aliases of aliases', () => {
     const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
-    const bomb = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${ten(at)}]`);
+    const bomb = Array.from(
+      { length: 9 },
+      (_, index) => `a${index + 1}: &a${index + 1} [${ten(index)}]`,
+    );
     const text = lines(
       'a0: &a0 [x]',
       ...bomb,

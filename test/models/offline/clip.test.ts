@@ -16,9 +16,9 @@ async function renderFilm(template: string): Promise<Buffer> {
 /** Returns the boxes of a file, or of a part of one, in order. */
 function listBoxes(bytes: Buffer): { type: string; body: Buffer }[] {
   const boxes: { type: string; body: Buffer }[] = [];
-  for (let at = 0; at < bytes.length; at += bytes.readUInt32BE(at)) {
-    const body = bytes.subarray(at + 8, at + bytes.readUInt32BE(at));
-    boxes.push({ type: bytes.toString('latin1', at + 4, at + 8), body });
+  for (let index = 0; index < bytes.length; index += bytes.readUInt32BE(index)) {
+    const body = bytes.subarray(index + 8, index + bytes.readUInt32BE(index));
+    boxes.push({ type: bytes.toString('latin1', index + 4, index + 8), body });
   }
   return boxes;
 }

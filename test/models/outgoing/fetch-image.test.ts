@@ -163,17 +163,17 @@ describe('fetching a picture', () => {
 
   it('stops reading at 20 MiB', async () => {
     const mebibyte = Buffer.alloc(1024 * 1024);
-    let sent = 0;
+    let sentCount = 0;
     handler = (_, response) => {
       const more = (): void => {
-        sent += 1;
-        if (sent <= 100) response.write(mebibyte, () => more());
+        sentCount += 1;
+        if (sentCount <= 100) response.write(mebibyte, () => more());
       };
       more();
     };
 
     await expect(fetchImage(`${origin}/`, options())).rejects.toThrow(/20 MiB/);
-    expect(sent).toBeLessThan(100);
+    expect(sentCount).toBeLessThan(100);
   });
 
   it('waits for no answer longer than it may', async () => {

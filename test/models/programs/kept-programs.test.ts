@@ -66,15 +66,15 @@ it('a kept program answers run after run, and is ended at the end', async () => 
 });
 
 it('a kept program gets company if it takes long to answer', async () => {
-  const asked = path.join(path.dirname(dataDir), 'asked');
+  const askedFile = path.join(path.dirname(dataDir), 'asked');
   const script = `
 const fs = require('node:fs');
 const answer = () => { ${ANSWER} };
 if (text === 'b') {
-  fs.writeFileSync(${JSON.stringify(asked)}, '');
+  fs.writeFileSync(${JSON.stringify(askedFile)}, '');
   answer();
 } else {
-  const timer = setInterval(() => fs.existsSync(${JSON.stringify(asked)}) && (clearInterval(timer), answer()), 5);
+  const timer = setInterval(() => fs.existsSync(${JSON.stringify(askedFile)}) && (clearInterval(timer), answer()), 5);
 }`;
   expect(await Promise.all([ask(script, 'a'), ask(script, 'b')])).toEqual(['a 1', 'b 1']);
   expect(countPrograms()).toBe(2);
@@ -134,26 +134,26 @@ if (text === 'a') process.stdout.write('x'.repeat(9e6), () => require('node:fs')
 });
 
 it('a kept program is not asked for a run that is cancelled already', async () => {
-  const asked = path.join(path.dirname(dataDir), 'asked');
-  const script = `require('node:fs').appendFileSync(${JSON.stringify(asked)}, text); ${ANSWER}`;
+  const askedFile = path.join(path.dirname(dataDir), 'asked');
+  const script = `require('node:fs').appendFileSync(${JSON.stringify(askedFile)}, text); ${ANSWER}`;
 
   expect(await ask(script, 'a')).toBe('a 1');
   await expect(
     ask(script, 'b', { signal: AbortSignal.abort(new Error('no more')) }),
   ).rejects.toThrow('no more');
   expect(await ask(script, 'c')).toBe('c 1');
-  expect(readFileSync(asked, 'utf8')).toBe('ac');
+  expect(readFileSync(askedFile, 'utf8')).toBe('ac');
 });
 
 it('a kept program ends with the run that is cancelled', async () => {
   const started = path.join(path.dirname(dataDir), 'started');
   const script = `require('node:fs').writeFileSync(${JSON.stringify(started)}, '')`;
   const stop = new AbortController();
-  const asked = ask(script, 'a', { signal: stop.signal });
+  const answer = ask(script, 'a', { signal: stop.signal });
 
   await expect.poll(() => existsSync(started)).toBe(true);
 
   stop.abort(new Error('no more'));
-  await expect(asked).rejects.toThrow('no more');
+  await expect(answer).rejects.toThrow('no more');
   expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
 });

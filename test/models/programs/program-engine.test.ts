@@ -167,9 +167,9 @@ describe('a program', () => {
   });
 
   it('fails with the reason in its output if standard error has none', async () => {
-    const fails = (printed: string, complaint = ''): string[] =>
+    const fails = (stdout: string, complaint = ''): string[] =>
       node(
-        `process.stdout.write(${JSON.stringify(printed)}); process.stderr.write(${JSON.stringify(complaint)}); process.exitCode = 1`,
+        `process.stdout.write(${JSON.stringify(stdout)}); process.stderr.write(${JSON.stringify(complaint)}); process.exitCode = 1`,
       );
 
     const answer = '{"result": "Invalid API key", "is_error": true}';

@@ -15,9 +15,12 @@ async function findFault(
   const double = await FakeProvider.start();
   onTestFinished(() => double.close());
   const { baseUrl } = double;
-  const shown = { id: 'b1', ...batch };
+  const shownBatch = { id: 'b1', ...batch };
   double.reset(
-    { body: 'results_url' in batch ? { ...shown, results_url: `${baseUrl}/results` } : shown },
+    {
+      body:
+        'results_url' in batch ? { ...shownBatch, results_url: `${baseUrl}/results` } : shownBatch,
+    },
     results,
   );
   const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
@@ -89,14 +92,14 @@ it('a key that has expired says nothing of the results', async () => {
 
 describe("the search for Anthropic's batch by its results", () => {
   const ended = { processing_status: 'ended', request_counts: { succeeded: 1 } };
-  const lost = { id: 'lost', ...ended };
+  const lostBatch = { id: 'lost', ...ended };
   const ours = { id: 'ours', ...ended };
 
   /**
    * Searches for a batch of one request among batches of the same size, the first of which has no
    * results.
    */
-  async function found(batches: readonly object[], { key = 'key', gone = lost } = {}) {
+  async function findBatch(batches: readonly object[], { key = 'key', gone = lostBatch } = {}) {
     const double = await FakeProvider.start();
     onTestFinished(() => double.close());
     const { baseUrl } = double;
@@ -121,7 +124,7 @@ describe("the search for Anthropic's batch by its results", () => {
   }
 
   it('passes over another of its size whose results are gone', async () => {
-    expect(await found([lost, ours])).toEqual({ id: 'ours' });
+    expect(await findBatch([lostBatch, ours])).toEqual({ id: 'ours' });
   });
 
   it.each([
@@ -132,12 +135,12 @@ describe("the search for Anthropic's batch by its results", () => {
     ],
     ['is not ours if it is older', '2026-05-30T00:00:00Z', undefined],
   ])('decides that one whose results have expired %s', async (_, created_at, id) => {
-    const gone = { ...lost, archived_at: '2026-07-01T00:00:00Z', created_at };
-    expect(await found([gone, ours], { key: 'another', gone })).toEqual(id);
+    const gone = { ...lostBatch, archived_at: '2026-07-01T00:00:00Z', created_at };
+    expect(await findBatch([gone, ours], { key: 'another', gone })).toEqual(id);
   });
 
   it('settles nothing while a batch that may be ours has no results', async () => {
-    const fault: unknown = await found([lost]).catch((error: unknown) => error);
+    const fault: unknown = await findBatch([lostBatch]).catch((error: unknown) => error);
     expect(findProviderStatus(fault)).toBe(404);
   });
 });

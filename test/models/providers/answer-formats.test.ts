@@ -78,7 +78,8 @@ const frames =
 
     // In pieces that have nothing to do with where its events end.
     const all = Buffer.concat(bytes);
-    for (let at = 0; at < all.length; at += 7) response.write(all.subarray(at, at + 7));
+    for (let index = 0; index < all.length; index += 7)
+      response.write(all.subarray(index, index + 7));
     response.end();
   };
 
@@ -161,8 +162,8 @@ describe('an answer of Responses', () => {
       item_id: 'm',
     }));
 
-    const done = { type: 'response.completed', response: whole() };
-    const result = await ask({ ...engine, onText }, events(...deltas, done));
+    const doneEvent = { type: 'response.completed', response: whole() };
+    const result = await ask({ ...engine, onText }, events(...deltas, doneEvent));
 
     expect(pieces).toEqual(['Hel', 'lo']);
     expect(result).toMatchObject({
@@ -171,9 +172,12 @@ describe('an answer of Responses', () => {
       failed: false,
     });
 
-    const broken = await ask({ ...engine, onText }, events(...deltas));
-    expect(broken).toMatchObject({ outputs: [{ text: 'Hello' }, { type: 'error' }], failed: true });
-    expect(last(broken)).toMatch(/ended its answer/);
+    const brokenRun = await ask({ ...engine, onText }, events(...deltas));
+    expect(brokenRun).toMatchObject({
+      outputs: [{ text: 'Hello' }, { type: 'error' }],
+      failed: true,
+    });
+    expect(last(brokenRun)).toMatch(/ended its answer/);
 
     const failed = await ask(
       { ...engine, onText },
@@ -261,16 +265,22 @@ describe('an answer of generateContent', () => {
 
   it('is shown piece by piece, and fails without a reason to stop', async () => {
     const onText = (): void => {};
-    const done = chunk([{ text: 'lo' }], { finishReason: 'STOP' }, { candidatesTokenCount: 2 });
+    const doneEvent = chunk(
+      [{ text: 'lo' }],
+      { finishReason: 'STOP' },
+      { candidatesTokenCount: 2 },
+    );
 
-    expect(await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }]), done))).toMatchObject({
+    expect(
+      await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }]), doneEvent)),
+    ).toMatchObject({
       outputs: [{ text: 'Hello' }],
       failed: false,
     });
     expect(provider.requests[0]?.path).toContain(':streamGenerateContent');
 
-    const broken = await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }])));
-    expect(last(broken)).toMatch(/ended its answer/);
+    const brokenRun = await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }])));
+    expect(last(brokenRun)).toMatch(/ended its answer/);
   });
 
   it('may be a picture', async () => {
@@ -479,8 +489,8 @@ describe('an answer of Chat Completions', () => {
 
   it('may hold 8 MiB of text, counted in UTF-8', async () => {
     const half = 'é'.repeat(2 * MIB);
-    for (const given of [whole(half + half), streamed([half, half])]) {
-      const { outputs, failed } = await ask({ ...engine, onText: () => {} }, given);
+    for (const answer of [whole(half + half), streamed([half, half])]) {
+      const { outputs, failed } = await ask({ ...engine, onText: () => {} }, answer);
       expect(failed).toBe(false);
       expect(outputs).toHaveLength(1);
       const [output] = outputs;

@@ -31,9 +31,9 @@ const DESCRIPTION = load('openai.json') as OpenApi;
 type Requests = readonly (readonly [string, unknown])[];
 
 const bodies = (
-  sent: Readonly<Record<string, { readonly url: string; readonly body: object }>>,
+  sentRequests: Readonly<Record<string, { readonly url: string; readonly body: object }>>,
 ): Requests =>
-  Object.entries(sent)
+  Object.entries(sentRequests)
     .filter(([, { url }]) => !url.endsWith('/images/edits'))
     .map(([name, { body }]) => [name, body] as const);
 
@@ -53,9 +53,9 @@ describe("OpenAI's description of its interface", () => {
   ])('has every request of %s', (_, endpoint, requests) => {
     const ajv = new Ajv2019({ strict: false, validateFormats: false, allErrors: true });
     const validate = ajv.compile(describedSchema(DESCRIPTION, endpoint));
-    const refused = requests.filter(([, body]) => !validate(body)).map(([name]) => name);
+    const invalidNames = requests.filter(([, body]) => !validate(body)).map(([name]) => name);
     expect(requests.length).toBeGreaterThan(0);
-    expect(refused).toEqual([]);
+    expect(invalidNames).toEqual([]);
     const unknown = requests.filter(([, body]) => validate({ ...(body as object), made_up: 1 }));
     expect(unknown).toEqual([]);
   });

@@ -43,7 +43,7 @@ function known(name: string, env: Record<string, string>): Provider {
   return provider;
 }
 
-const answered = (content: string | null, more: object = {}): ProviderAnswer => ({
+const chatCompletion = (content: string | null, more: object = {}): ProviderAnswer => ({
   body: {
     choices: [{ message: { role: 'assistant', content, ...more } }],
     usage: { total_tokens: 42 },
@@ -57,9 +57,9 @@ describe("a prompt's own tools", () => {
   const message = { role: 'assistant', content: 'Wait.', tool_calls: calls };
 
   it.each([
-    ['alone', answered(null, { tool_calls: calls }), calls],
-    ['beside a text', answered('Wait.', { tool_calls: calls }), message],
-    ['in their former form', answered(null, { function_call: { name: 'f' } }), { name: 'f' }],
+    ['alone', chatCompletion(null, { tool_calls: calls }), calls],
+    ['beside a text', chatCompletion('Wait.', { tool_calls: calls }), message],
+    ['in their former form', chatCompletion(null, { function_call: { name: 'f' } }), { name: 'f' }],
   ])('are sent, and their calls %s are the answer as JSON', async (_, answer, expected) => {
     provider.reset(answer);
     const runOptions = { tools: [{ type: 'function', function: { name: 'look_up' } }] };
@@ -75,7 +75,7 @@ describe("a prompt's own tools", () => {
 
   it('are sent to Chat Completions in its form, also by a provider of Responses', async () => {
     const runOptions = { tools: [{ type: 'function', function: { name: 'look_up' } }] };
-    provider.reset(answered(null, { tool_calls: calls }));
+    provider.reset(chatCompletion(null, { tool_calls: calls }));
     const responses = providerAt(provider.baseUrl, {
       keyVariable: 'KEY',
       engine: 'openai-responses',
@@ -90,7 +90,7 @@ describe("a prompt's own tools", () => {
 
 describe('a text model', () => {
   it('is asked with roles, and its answer is the output', async () => {
-    provider.reset(answered('Bonjour'));
+    provider.reset(chatCompletion('Bonjour'));
     const template = '{{role "system"}}Be brief.{{role "user"}}Hello{{role "model"}}Well,';
     const result = await ask(
       { id: 'clever-2' },
@@ -124,7 +124,7 @@ describe('a text model', () => {
   });
 
   it('is shown pictures in their place', async () => {
-    provider.reset(answered('A grey square'));
+    provider.reset(chatCompletion('A grey square'));
     const picture = png(2, 2);
     await ask({}, { template: 'See {{media url=p}} this', images: [picture] });
     expect(provider.body()).toMatchObject({
@@ -145,7 +145,7 @@ describe('a text model', () => {
   });
 
   it('without a key is asked without one', async () => {
-    provider.reset(answered('Hi'));
+    provider.reset(chatCompletion('Hi'));
     await ask(
       { provider: providerAt(provider.baseUrl, { name: 'own' }) },
       {},
@@ -160,8 +160,8 @@ describe('a text model', () => {
   });
 
   it.each([
-    [answered(null), /without text/],
-    [answered(null, { refusal: "I'd rather not" }), /refused: I'd rather not/],
+    [chatCompletion(null), /without text/],
+    [chatCompletion(null, { refusal: "I'd rather not" }), /refused: I'd rather not/],
     [{ body: {} }, /without text/],
     [{ body: { choices: [] } }, /without text/],
     [
@@ -234,7 +234,12 @@ describe('a text model', () => {
       headers: { 'retry-after-ms': '1' },
       body: { error: { message: 'busy' } },
     };
-    provider.reset(busy, busy, { ...busy, headers: { 'retry-after': '7' } }, answered('At last'));
+    provider.reset(
+      busy,
+      busy,
+      { ...busy, headers: { 'retry-after': '7' } },
+      chatCompletion('At last'),
+    );
     const waits: number[] = [];
     const sleep = async (ms: number): Promise<void> => void waits.push(ms);
 
@@ -245,7 +250,7 @@ describe('a text model', () => {
   it.each([500, 503, 408])(
     'is not asked again after %i: an answer may have been made and paid for',
     async status => {
-      provider.reset({ status, body: { error: { message: 'broken' } } }, answered('Twice'));
+      provider.reset({ status, body: { error: { message: 'broken' } } }, chatCompletion('Twice'));
       expect((await ask({})).failed).toBe(true);
       expect(provider.requests).toHaveLength(1);
     },
@@ -341,7 +346,7 @@ describe('behind a proxy', () => {
   const address = (): string => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
   it('a model is asked through it', async () => {
-    provider.reset(answered('Hi'));
+    provider.reset(chatCompletion('Hi'));
     expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([
       { type: 'text', text: 'Hi' },
     ]);
@@ -359,7 +364,7 @@ describe('behind a proxy', () => {
   });
 
   it('a model on this machine is asked directly', async () => {
-    provider.reset(answered('Hi'));
+    provider.reset(chatCompletion('Hi'));
     expect((await ask({}, {}, { KEY, HTTP_PROXY: 'http://127.0.0.1:9' })).failed).toBe(false);
   });
 });
@@ -426,8 +431,8 @@ describe('an image model', () => {
     [{ data: [{ url: 'http://127.0.0.1:1/x.png' }] }, /https/],
     [{ data: [{ url: 'https://10.0.0.1/x.png' }] }, /public/],
     [{ data: [{}] }, /URL/],
-  ])('without a picture fails the run: %j', async (given, message) => {
-    provider.reset({ body: given });
+  ])('without a picture fails the run: %j', async (image, message) => {
+    provider.reset({ body: image });
     expect(await ask(model)).toMatchObject({
       failed: true,
       outputs: [{ type: 'error', message: matching(message) }],

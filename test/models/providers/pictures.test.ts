@@ -56,12 +56,18 @@ describe('a picture that is drawn in its own time', () => {
 
     expect(outputs).toEqual([{ type: 'image', bytes: PICTURE, mediaType: 'image/png' }]);
 
-    const asked = provider.requests.map(
+    const requestedPaths = provider.requests.map(
       ({ method, path }) => `${method} ${path.split('/').at(-1)}`,
     );
     const result = 'POST get_result';
 
-    expect(asked).toEqual(['POST flux-kontext-pro', result, result, result, 'GET made.png']);
+    expect(requestedPaths).toEqual([
+      'POST flux-kontext-pro',
+      result,
+      result,
+      result,
+      'GET made.png',
+    ]);
     expect(provider.body(1)).toEqual({ id: 'task-1' });
 
     const keys = provider.requests.map(({ headers }) => headers.authorization);

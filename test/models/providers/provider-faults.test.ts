@@ -62,15 +62,15 @@ describe("a provider's answer that is not whole", () => {
     ['no JSON', { body: 'hello' }, [/not a JSON object: hello/]],
     ['a list', { body: [] }, [/not a JSON object/]],
     ['without choices', { body: { id: 'x' } }, [/answered without text/]],
-  ])('is a failed run that says what to do: %s', async (_, answer, wanted) => {
+  ])('is a failed run that says what to do: %s', async (_, answer, messages) => {
     const { runStatus, outputs } = await runClever(answer);
     expect(runStatus).toBe('failed');
     expect(outputs.map(({ type }) => type)).toEqual([
-      ...wanted.slice(1).map(() => 'text'),
+      ...messages.slice(1).map(() => 'text'),
       'error',
     ]);
 
-    for (const [index, expected] of wanted.entries()) {
+    for (const [index, expected] of messages.entries()) {
       expect(outputs[index]?.data).toMatch(expected);
     }
 
@@ -90,19 +90,19 @@ describe("a provider's answer that is not whole", () => {
 
   it('is not read to the end if it never ends', async () => {
     const chunk = Buffer.alloc(4 * 1024 * 1024, 'a');
-    let sent = 0;
+    let sentCount = 0;
     const { outputs } = await runClever(response => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const more = (fault?: Error | null): void => {
         if (fault) return;
-        sent += 1;
-        if (sent < 200 && !response.destroyed) response.write(chunk, more);
+        sentCount += 1;
+        if (sentCount < 200 && !response.destroyed) response.write(chunk, more);
       };
       more();
     });
 
     expect(outputs[0]?.data).toMatch(/larger than 64 MiB/);
-    expect(sent).toBeLessThan(40);
+    expect(sentCount).toBeLessThan(40);
   });
 });
 
@@ -254,12 +254,12 @@ describe('pictures', () => {
 
   it('larger than what is read are refused, whatever their URL', async () => {
     const chunk = Buffer.alloc(4 * 1024 * 1024);
-    let sent = 0;
+    let sentCount = 0;
     const huge: ProviderHandler = response => {
       response.writeHead(200, { 'content-type': 'image/png' });
       const more = (): void => {
-        sent += 1;
-        if (sent < 400 && !response.destroyed) response.write(chunk, more);
+        sentCount += 1;
+        if (sentCount < 400 && !response.destroyed) response.write(chunk, more);
       };
       more();
     };
@@ -269,12 +269,12 @@ describe('pictures', () => {
 
     expect(runStatus).toBe('failed');
     expect(outputs[0]?.data).toMatch(/larger than 20 MiB/);
-    expect(sent).toBeLessThan(40);
+    expect(sentCount).toBeLessThan(40);
   });
 
   it('more than a run may hold fail it before one is fetched, and its text stays', async () => {
-    const images = Array.from({ length: 65 }, (_, at) => ({
-      image_url: { url: `${provider().baseUrl}/${at}.png` },
+    const images = Array.from({ length: 65 }, (_, index) => ({
+      image_url: { url: `${provider().baseUrl}/${index}.png` },
     }));
     const { runStatus, outputs } = await runClever(
       chatAnswer('Many', { message: { content: 'Many', images } }),
@@ -297,8 +297,8 @@ describe('pictures', () => {
 
   it('of more bytes than a run may hold fail it, and no more are fetched', async () => {
     const large = Buffer.concat([picture, Buffer.alloc(20 * 1024 * 1024 - picture.length)]);
-    const data = Array.from({ length: 20 }, (_, at) => ({
-      url: `${provider().baseUrl}/${at}.png`,
+    const data = Array.from({ length: 20 }, (_, index) => ({
+      url: `${provider().baseUrl}/${index}.png`,
     }));
     const served: ProviderHandler = response => void response.end(large);
     const { runStatus, outputs } = await run(prompt('model: painter'), [

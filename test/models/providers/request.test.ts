@@ -15,7 +15,7 @@ function providerNamed(name: string): Provider {
 async function built(
   name: string,
   runOptions: Record<string, unknown>,
-  refused: readonly OptionName[] = [],
+  unsupported: readonly OptionName[] = [],
 ): Promise<Pick<BuiltRequest, 'warnings'> & { body: Record<string, unknown> }> {
   const slash = name.indexOf('/');
   const provider = providerNamed(name.slice(0, slash));
@@ -24,7 +24,7 @@ async function built(
   const { body, warnings } = await buildRequest(
     createJob({ model, runOptions }),
     access,
-    new Set(refused),
+    new Set(unsupported),
   );
 
   return {
@@ -63,13 +63,17 @@ it.each<[string, string, object, string?]>([
   ],
   ['googleai/gemini-3-pro-preview', 'max', {}, LEFT_OUT],
   ['xai/grok-4.5', 'minimal', { reasoning_effort: 'minimal' }],
-])('sends %s the effort %s, or reports what becomes of it', async (name, effort, sent, note) => {
-  const { body, warnings } = await built(name, { reasoningEffort: effort });
-  expect(body).toMatchObject(sent);
-  if (Object.keys(sent).length === 0) expect(JSON.stringify(body)).not.toMatch(/effort|thinking/i);
-  const id = name.slice(name.indexOf('/') + 1);
-  expect(warnings).toEqual(note === undefined ? [] : [`${id} ${note}`]);
-});
+])(
+  'sends %s the effort %s, or reports what becomes of it',
+  async (name, effort, expectedEffort, expectedNote) => {
+    const { body, warnings } = await built(name, { reasoningEffort: effort });
+    expect(body).toMatchObject(expectedEffort);
+    if (Object.keys(expectedEffort).length === 0)
+      expect(JSON.stringify(body)).not.toMatch(/effort|thinking/i);
+    const id = name.slice(name.indexOf('/') + 1);
+    expect(warnings).toEqual(expectedNote === undefined ? [] : [`${id} ${expectedNote}`]);
+  },
+);
 
 it('leaves out the temperature of a model that refuses not to think', async () => {
   const asked = { temperature: 0.5, reasoningEffort: 'none' };

@@ -31,11 +31,11 @@ const TRANSPORT = /^(host|connection|content-length|transfer-encoding|accept-enc
 
 function sentHeaders({ headers }: ProviderRequest): Record<string, string> {
   const [agent = ''] = headers['user-agent']?.split(' ') ?? [];
-  const own = Object.entries(headers).filter(([name]) => !TRANSPORT.test(name));
+  const ownHeaders = Object.entries(headers).filter(([name]) => !TRANSPORT.test(name));
   return {
     'user-agent': agent.replace(/\/.*/, '/*'),
     ...Object.fromEntries(
-      own
+      ownHeaders
         .toSorted()
         .map(([key, value]) => [key, String(value).replace(/boundary=.*/, 'boundary=*')]),
     ),
@@ -136,12 +136,12 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) 
     const requests = await Promise.all(
       Object.entries(CASES)
         .filter(([, { onText }]) => onText === undefined)
-        .map(async ([, job], at) => {
+        .map(async ([, job], index) => {
           const { body: parameters = new Uint8Array() } = await buildRequest(
             createJob({ ...job, model: entry }),
             access,
           );
-          return { customId: `row-${at}`, parameters };
+          return { customId: `row-${index}`, parameters };
         }),
     );
 

@@ -57,7 +57,7 @@ describe('what a prompt says of its schema', () => {
       { name: 'person', description: 'who', strict: false },
       { name: 'person', description: 'who', strict: false },
     ],
-  ])('goes to the provider: %j', async (schemaName, sent) => {
+  ])('goes to the provider: %j', async (schemaName, expectedSchema) => {
     const provider = providerAt('https://models.example/v1', { name: 'p', engine: 'openai' });
     const job = createJob({
       model: { model: 'tiny', engine: 'provider', provider },
@@ -68,6 +68,6 @@ describe('what a prompt says of its schema', () => {
       response_format: object;
     };
 
-    expect(format).toMatchObject({ type: 'json_schema', json_schema: sent });
+    expect(format).toMatchObject({ type: 'json_schema', json_schema: expectedSchema });
   });
 });

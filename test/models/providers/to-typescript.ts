@@ -4,14 +4,14 @@ export function toTypeScript(imports: readonly string[], type: string, value: ob
     `// Made by \`npx vitest run test/models/providers/requests.test.ts --update\`.`,
     `import type { ${imports.join(', ')} } from '../wire-types.ts';`,
     '',
-    `export default ${printed(value)} satisfies ${type};`,
+    `export default ${formatLiteral(value)} satisfies ${type};`,
     '',
   ].join('\n');
 }
 
 const WIDTH = 110;
 
-function printed(value: unknown, indent = ''): string {
+function formatLiteral(value: unknown, indent = ''): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
 
   const [open, close, items] = Array.isArray(value)
@@ -21,12 +21,12 @@ function printed(value: unknown, indent = ''): string {
         '}',
         Object.entries(value).map(([key, item]) => [`${propertyName(key)}: `, item] as const),
       ];
-  const short = items.map(([name, item]) => `${name}${printed(item)}`).join(', ');
+  const short = items.map(([name, item]) => `${name}${formatLiteral(item)}`).join(', ');
   const line = open === '{' && short !== '' ? `{ ${short} }` : `${open}${short}${close}`;
   if (!line.includes('\n') && indent.length + line.length <= WIDTH) return line;
 
   const deeper = `${indent}  `;
-  const lines = items.map(([name, item]) => `${deeper}${name}${printed(item, deeper)},\n`);
+  const lines = items.map(([name, item]) => `${deeper}${name}${formatLiteral(item, deeper)},\n`);
   return `${open}\n${lines.join('')}${indent}${close}`;
 }
 

@@ -21,7 +21,7 @@ const models = createKnownModels({
   explainMissing: (name: string) => `the model ${name} does not exist`,
 });
 
-async function found(...lines: string[]): Promise<string[]> {
+async function findFaults(...lines: string[]): Promise<string[]> {
   const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
   return findings.map(
     ({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`,
@@ -43,7 +43,7 @@ describe('checking the options of a prompt', () => {
     explainMissing: () => '',
   });
 
-  const noted = async (model: string, ...config: string[]): Promise<string[]> => {
+  const findNotes = async (model: string, ...config: string[]): Promise<string[]> => {
     const text = [
       '---',
       `model: ${model}`,
@@ -57,7 +57,7 @@ describe('checking the options of a prompt', () => {
   };
 
   it('finds values of the wrong type or out of their range, whatever the model is', async () => {
-    const faults = await found(
+    const faults = await findFaults(
       '---',
       'model: nobody-knows',
       'config:',
@@ -92,32 +92,34 @@ describe('checking the options of a prompt', () => {
       'stopSequences: END',
       'other: hot',
     ];
-    expect(await noted('ollama/llama3.2', ...lines, 'topP:')).toEqual([]);
+    expect(await findNotes('ollama/llama3.2', ...lines, 'topP:')).toEqual([]);
   });
 
   it('names the option that was probably meant, sent or not', async () => {
     const misspelt =
       'note 4 `temprature` is not an option that providers share; did you mean temperature?';
-    expect(await noted('openai/gpt-4.1', 'temprature: 1', 'style: formal')).toEqual([misspelt]);
+    expect(await findNotes('openai/gpt-4.1', 'temprature: 1', 'style: formal')).toEqual([misspelt]);
     expect(
-      await found('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x'),
+      await findFaults('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x'),
     ).toContain(
       'note 4:3 `temprature` is not an option that providers share; did you mean temperature?',
     );
-    expect(await found('---', 'model: sandbox', 'config:', '  outcom: failed', '---', 'x')).toEqual(
-      [
-        'note 4:3 the model `sandbox` ignores `outcom`: it has delaySeconds, outcome; did you mean outcome?',
-      ],
-    );
+    expect(
+      await findFaults('---', 'model: sandbox', 'config:', '  outcom: failed', '---', 'x'),
+    ).toEqual([
+      'note 4:3 the model `sandbox` ignores `outcom`: it has delaySeconds, outcome; did you mean outcome?',
+    ]);
   });
 
   it('notes what a known model does not take, or takes less of', async () => {
-    expect(await noted('openai/gpt-5.6', 'temperature: 0.5', 'seed: 7')).toEqual([
+    expect(await findNotes('openai/gpt-5.6', 'temperature: 0.5', 'seed: 7')).toEqual([
       'note 4 gpt-5.6 does not take temperature: left out',
       'note 5 gpt-5.6 does not take seed: left out',
     ]);
-    expect(await noted('openai/gpt-5.6', 'temperature: 0.5', 'reasoningEffort: none')).toEqual([]);
-    expect(await noted('anthropic/claude-haiku-4-5', 'temperature: 2')).toEqual([
+    expect(await findNotes('openai/gpt-5.6', 'temperature: 0.5', 'reasoningEffort: none')).toEqual(
+      [],
+    );
+    expect(await findNotes('anthropic/claude-haiku-4-5', 'temperature: 2')).toEqual([
       'note 4 claude-haiku-4-5 takes a temperature of at most 1: 1 is sent',
     ]);
   });
@@ -125,7 +127,7 @@ describe('checking the options of a prompt', () => {
 
 describe('checking a prompt', () => {
   it('finds every fault of front matter and template, in their order', async () => {
-    const faults = await found(
+    const faults = await findFaults(
       '---',
       'model: gpt-9',
       'title: [x]',
@@ -163,18 +165,20 @@ describe('checking a prompt', () => {
   });
 
   it('finds every place that is not YAML, and then checks the template', async () => {
-    const faults = await found('---', 'title: "open', 'model: echo', '---', '{{#if a}}');
+    const faults = await findFaults('---', 'title: "open', 'model: echo', '---', '{{#if a}}');
     expect(faults[0]).toMatch(/^fault \d:\d+ this is not YAML: /);
     expect(faults.at(-1)).toBe('fault 5:1 this block is never closed');
   });
 
   it('names the place where a comment opens that is never closed', async () => {
-    expect(await found('hi {{!-- never }}', 'x')).toEqual(['fault 1:4 this tag is never closed']);
+    expect(await findFaults('hi {{!-- never }}', 'x')).toEqual([
+      'fault 1:4 this tag is never closed',
+    ]);
   });
 
   it("finds what is wrong beside tags that can't be read", async () => {
     expect(
-      await found(
+      await findFaults(
         '{{shout a}} {{a b',
         ' {{#if a}} {{/each}}',
         'x {{role "nobody"}} {{/if}} {{"}} é',
@@ -194,7 +198,7 @@ describe('checking a prompt', () => {
 
   it('says how a tag of another template language is written', async () => {
     expect(
-      await found(
+      await findFaults(
         '{{#if age >= 18}}a{{/if}} {{#if a == b}}c{{/if}}',
         '{{else}} {{/each}} {{}} {{ n + 1 }}',
         '{{#role "system"}}Be kind.{{/role}} {{each l}} {{json (role "user")}}',
@@ -213,7 +217,7 @@ describe('checking a prompt', () => {
   });
 
   it('reports what is merely unknown as a note', async () => {
-    const notes = await found(
+    const notes = await findFaults(
       '---',
       'modle: echo',
       'a.b: 1',
@@ -247,19 +251,19 @@ describe('checking a prompt', () => {
     'finds the place of a tag that is never closed: %s',
     async template => {
       const column = template.indexOf('{{') + 1;
-      expect(await found(template)).toEqual([`fault 1:${column} this tag is never closed`]);
+      expect(await findFaults(template)).toEqual([`fault 1:${column} this tag is never closed`]);
     },
   );
 
   it('finds that the line before the front matter is missing', async () => {
     expect(
-      await found('model: echo', 'input: {schema: {shop: string}}', '---', 'Hi {{shop}}'),
+      await findFaults('model: echo', 'input: {schema: {shop: string}}', '---', 'Hi {{shop}}'),
     ).toEqual(['fault 1:1 the line `---` before the front matter is missing: add it']);
-    expect(await found('Dear {{name}}', 'Note: it is late', '---', 'Ada')).toEqual([]);
+    expect(await findFaults('Dear {{name}}', 'Note: it is late', '---', 'Ada')).toEqual([]);
   });
 
   it('says how an image input is declared', async () => {
-    const faults = await found('---', 'input: {schema: {photo: image}}', '---', '{{photo}}');
+    const faults = await findFaults('---', 'input: {schema: {photo: image}}', '---', '{{photo}}');
     expect(faults[0]).toMatch(
       /^fault 2:25 `image` is not a type: make the field a string, and .*\{\{media url=<field>\}\}/u,
     );
@@ -270,11 +274,11 @@ describe('checking a prompt', () => {
       '---',
       '{{media url=photo}}',
     ];
-    expect(await found(...declared)).toEqual([]);
+    expect(await findFaults(...declared)).toEqual([]);
   });
 
   it('refuses a prompt without a template, as a run does', async () => {
-    expect(await found('---', 'model: echo', '---')).toEqual([
+    expect(await findFaults('---', 'model: echo', '---')).toEqual([
       'fault 1:1 the prompt has no template: write one below the front matter',
     ]);
   });
@@ -291,18 +295,18 @@ describe('checking a prompt', () => {
       ' {{b}}',
     ];
 
-    expect(await found(...source(''))).toEqual([
+    expect(await findFaults(...source(''))).toEqual([
       'fault 8:4 `b` is not in input.schema: declare it there',
     ]);
     expect(
-      await found('---', 'input: { schema: { name: string } }', '---', '{{name}}{{nmae}}'),
+      await findFaults('---', 'input: { schema: { name: string } }', '---', '{{name}}{{nmae}}'),
     ).toEqual(['fault 4:11 `nmae` is not in input.schema: declare it there; did you mean name?']);
-    expect(await found(...source('    (*): any'))).toEqual([]);
+    expect(await findFaults(...source('    (*): any'))).toEqual([]);
   });
 
   it('finds defaults and schemas that only show when they are tried', async () => {
     expect(
-      await found(
+      await findFaults(
         '---',
         'input:',
         '  schema:',
@@ -453,7 +457,7 @@ describe('prompts on this machine', () => {
 describe('every fault is reported once, with all the others', () => {
   it('undeclared inputs beside a front matter with faults', async () => {
     expect(
-      await found(
+      await findFaults(
         '---',
         'title: [x]',
         'input:',
@@ -472,13 +476,13 @@ describe('every fault is reported once, with all the others', () => {
 
   it('a fault of YAML, not what follows from it', async () => {
     const lines = Array.from({ length: 20 }, (_, n) => `  k${n}: 'a'b'`);
-    expect(await found('---', 'title: x', 'config:', ...lines, '---', '{{a}}')).toEqual([
+    expect(await findFaults('---', 'title: x', 'config:', ...lines, '---', '{{a}}')).toEqual([
       expect.stringMatching(/^fault 4:\d+ this is not YAML/),
     ]);
   });
 
   it('how a brace is written after a tag', async () => {
-    const faults = await found('{"n": {{n}}}', '{"m": {{m~}} }');
+    const faults = await findFaults('{"n": {{n}}}', '{"m": {{m~}} }');
     expect(faults).toEqual([
       'fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }',
     ]);
@@ -486,13 +490,13 @@ describe('every fault is reported once, with all the others', () => {
 
   it('names in single braces', async () => {
     const head = ['---', 'model: echo', 'input:', '  schema:', '    city: string', '---'];
-    expect(await found(...head, 'Hi, {city}!', '{city} {town}')).toEqual([
+    expect(await findFaults(...head, 'Hi, {city}!', '{city} {town}')).toEqual([
       'note 7:5 `{city}` is sent unchanged: write {{city}} for the input',
     ]);
-    expect(await found('---', 'model: echo', '---', 'Hi {city}, {"a": 1} \\frac{b} ${c}')).toEqual([
-      'note 4:4 `{city}` is sent unchanged: write {{city}} for the input',
-    ]);
-    expect(await found(...head, '{{city}} is written {city}')).toEqual([]);
+    expect(
+      await findFaults('---', 'model: echo', '---', 'Hi {city}, {"a": 1} \\frac{b} ${c}'),
+    ).toEqual(['note 4:4 `{city}` is sent unchanged: write {{city}} for the input']);
+    expect(await findFaults(...head, '{{city}} is written {city}')).toEqual([]);
   });
 
   it('inputs that the template does not use', async () => {
@@ -505,24 +509,24 @@ describe('every fault is reported once, with all the others', () => {
       '    mood?: string',
       '---',
     ];
-    expect(await found(...head, '{{city}}')).toEqual([
+    expect(await findFaults(...head, '{{city}}')).toEqual([
       'note 6:5 the template does not use the input `mood`',
     ]);
-    expect(await found(...head, '{{#if city}}{{json this}}{{/if}}')).toEqual([]);
-    expect(await found(...head, '{{#each @root}}{{this}}{{/each}}')).toEqual([]);
+    expect(await findFaults(...head, '{{#if city}}{{json this}}{{/if}}')).toEqual([]);
+    expect(await findFaults(...head, '{{#each @root}}{{this}}{{/each}}')).toEqual([]);
   });
 
   it('Jinja', async () => {
-    expect(await found('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
+    expect(await findFaults('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
       expect.stringMatching(/^note 5:1 this looks like Jinja/),
     ]);
-    expect(await found('{{ a | upper }}')).toEqual([
+    expect(await findFaults('{{ a | upper }}')).toEqual([
       "fault 1:6 `|` is a filter of Jinja, which prompt files don't have",
     ]);
   });
 
   it("names a tag of Go's templates", async () => {
-    expect(await found('{{.Query}} {{name}} {{ .b }}')).toEqual([
+    expect(await findFaults('{{.Query}} {{name}} {{ .b }}')).toEqual([
       "fault 1:3 `{{.Query}}` is a tag of Go's templates, which prompt files don't have: write {{Query}}",
       expect.stringContaining('`{{ .b }}`'),
     ]);

@@ -58,8 +58,8 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
   it.each([
     ['$0 and $1 of $ARGUMENTS', 'a and b of a b'],
     ['$ARGUMENTS[1], $1', 'b, b'],
-  ])('counts from 0 as Claude Code does: %s', (text, said) => {
-    expect(renderForeign('a.md', text, { arguments: 'a b' })).toEqual([`user: ${said}`]);
+  ])('counts from 0 as Claude Code does: %s', (text, answer) => {
+    expect(renderForeign('a.md', text, { arguments: 'a b' })).toEqual([`user: ${answer}`]);
   });
 
   it('fills the arguments that its front matter names', () => {

@@ -13,8 +13,9 @@ import { temporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
 let directory: string;
-const at = (name: string): string => path.join(directory, name);
-const write = (name: string, text: string | Buffer): Promise<void> => writeFile(at(name), text);
+const inDirectory = (name: string): string => path.join(directory, name);
+const write = (name: string, text: string | Buffer): Promise<void> =>
+  writeFile(inDirectory(name), text);
 
 beforeEach(() => {
   directory = temporaryDirectory();
@@ -35,8 +36,8 @@ describe('a directory of prompts', () => {
       await write('notes.txt', 'x');
       await write('.hidden.prompt', 'x');
       await write('_partial.prompt', 'x');
-      await mkdir(at('folder.prompt'));
-      await symlink(at('nowhere'), at('dangling.prompt'));
+      await mkdir(inDirectory('folder.prompt'));
+      await symlink(inDirectory('nowhere'), inDirectory('dangling.prompt'));
       const files = await listFolderPromptFiles(directory);
       const read = await Promise.allSettled(files.map(file => readPromptFile(file)));
 
@@ -47,65 +48,71 @@ describe('a directory of prompts', () => {
       ).toEqual([
         'A',
         'b',
-        expect.stringContaining(`${at('bad.prompt')}:2: this is not YAML`),
-        expect.stringContaining(`${at('binary.prompt')}:1: the file is not valid UTF-8 text`),
-        expect.stringContaining('dangling.prompt'),
-        expect.stringContaining(`${at('folder.prompt')}:1: this is not a file`),
-        expect.stringContaining(`${at('large.prompt')}:1: the file is larger than 128 KiB`),
-        expect.stringContaining(`${at('picture.prompt')}:1: the file is a PNG picture, not text`),
-        expect.stringContaining(`${at('report.prompt')}:1: the file is a PDF, not text`),
+        expect.stringContaining(`${inDirectory('bad.prompt')}:2: this is not YAML`),
         expect.stringContaining(
-          `${at('utf16.prompt')}:1: the file is UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8`,
+          `${inDirectory('binary.prompt')}:1: the file is not valid UTF-8 text`,
+        ),
+        expect.stringContaining('dangling.prompt'),
+        expect.stringContaining(`${inDirectory('folder.prompt')}:1: this is not a file`),
+        expect.stringContaining(
+          `${inDirectory('large.prompt')}:1: the file is larger than 128 KiB`,
+        ),
+        expect.stringContaining(
+          `${inDirectory('picture.prompt')}:1: the file is a PNG picture, not text`,
+        ),
+        expect.stringContaining(`${inDirectory('report.prompt')}:1: the file is a PDF, not text`),
+        expect.stringContaining(
+          `${inDirectory('utf16.prompt')}:1: the file is UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8`,
         ),
       ]);
     },
   );
 
   it('must be there', async () => {
-    await expect(listFolderPromptFiles(at('none'))).rejects.toThrow(/ENOENT/);
-    await expect(readPromptFile(at('none.prompt'))).rejects.toThrow(/ENOENT/);
+    await expect(listFolderPromptFiles(inDirectory('none'))).rejects.toThrow(/ENOENT/);
+    await expect(readPromptFile(inDirectory('none.prompt'))).rejects.toThrow(/ENOENT/);
   });
 });
 
 describe('a partial', () => {
   const faults = async (options: { allowOutside?: boolean } = {}): Promise<string> =>
-    await readPromptFile(at('in/x.prompt'), options).then(
+    await readPromptFile(inDirectory('in/x.prompt'), options).then(
       ({ partials }) => partials['p'] ?? 'none',
       (error: unknown) => String(error).replace(directory, ''),
     );
 
   beforeEach(async () => {
-    await mkdir(at('in'));
+    await mkdir(inDirectory('in'));
     await write('in/x.prompt', 'a\n{{> p}}');
   });
 
   it.runIf(hasLinks)('lies below the folder of its prompt, by its real path', async () => {
     await write('secret', 's');
-    await symlink(at('secret'), at('in/_p.prompt'));
+    await symlink(inDirectory('secret'), inDirectory('in/_p.prompt'));
 
     expect(await faults()).toMatch(/in[/\\]x\.prompt:2: the partial `p` lies outside the folder/);
     expect(await faults({ allowOutside: true })).toBe('s');
 
-    await rm(at('in/_p.prompt'));
+    await rm(inDirectory('in/_p.prompt'));
     await write('in/q', 'q');
-    await symlink('q', at('in/_p.prompt'));
+    await symlink('q', inDirectory('in/_p.prompt'));
 
     expect(await faults()).toBe('q');
   });
 
   const NO_FILES = [
-    ['a pipe', () => execFileSync('mkfifo', [at('in/_p.prompt')])],
-    ['a device', () => symlink('/dev/zero', at('in/_p.prompt'))],
+    ['a pipe', () => execFileSync('mkfifo', [inDirectory('in/_p.prompt')])],
+    ['a device', () => symlink('/dev/zero', inDirectory('in/_p.prompt'))],
   ] as const;
 
-  it.each([...(isPosix ? NO_FILES : []), ['a folder', () => mkdir(at('in/_p.prompt'))] as const])(
-    'is a file, not %s',
-    async (_, make) => {
-      await make();
-      const options = { allowOutside: true };
-      expect(await faults(options)).toMatch(/in[/\\]x\.prompt:2: the partial `p` is not a file/);
-    },
-  );
+  it.each([
+    ...(isPosix ? NO_FILES : []),
+    ['a folder', () => mkdir(inDirectory('in/_p.prompt'))] as const,
+  ])('is a file, not %s', async (_, make) => {
+    await make();
+    const options = { allowOutside: true };
+    expect(await faults(options)).toMatch(/in[/\\]x\.prompt:2: the partial `p` is not a file/);
+  });
 
   it('is of bounded size', async () => {
     await write('in/_p.prompt', 'x'.repeat(128 * 1024 + 1));
@@ -138,7 +145,7 @@ describe('a watched directory', () => {
   }
 
   /** Returns the notices after a change. */
-  async function after(change: () => Promise<unknown>): Promise<string[]> {
+  async function changesAfter(change: () => Promise<unknown>): Promise<string[]> {
     const told = new Promise<void>(resolve => {
       waiting = resolve;
     });
@@ -152,9 +159,9 @@ describe('a watched directory', () => {
     await write('b.prompt', '{{');
 
     expect(await start()).toEqual(['a: one', '/b.prompt:1: this tag is never closed']);
-    expect(await after(() => write('c.prompt', 'new'))).toEqual(['c: new']);
-    expect(await after(() => write('a.prompt', 'two'))).toEqual(['a: two']);
-    expect(await after(() => write('a.prompt', '{{#if}'))).toEqual([
+    expect(await changesAfter(() => write('c.prompt', 'new'))).toEqual(['c: new']);
+    expect(await changesAfter(() => write('a.prompt', 'two'))).toEqual(['a: two']);
+    expect(await changesAfter(() => write('a.prompt', '{{#if}'))).toEqual([
       '/a.prompt:1: this tag is never closed',
     ]);
   });
@@ -165,13 +172,13 @@ describe('a watched directory', () => {
       const outside = temporaryDirectory();
       await writeFile(path.join(outside, 'x.prompt'), 'secret');
       await write('a.prompt', 'one');
-      await symlink(at('a.prompt'), at('b.prompt'));
-      await symlink(path.join(outside, 'x.prompt'), at('c.prompt'));
-      await symlink('nowhere', at('d.prompt'));
-      await symlink('e.prompt', at('e.prompt'));
-      await symlink('/dev/zero', at('f.prompt'));
-      await mkdir(at('g.prompt'));
-      if (isPosix) execFileSync('mkfifo', [at('h.prompt')]);
+      await symlink(inDirectory('a.prompt'), inDirectory('b.prompt'));
+      await symlink(path.join(outside, 'x.prompt'), inDirectory('c.prompt'));
+      await symlink('nowhere', inDirectory('d.prompt'));
+      await symlink('e.prompt', inDirectory('e.prompt'));
+      await symlink('/dev/zero', inDirectory('f.prompt'));
+      await mkdir(inDirectory('g.prompt'));
+      if (isPosix) execFileSync('mkfifo', [inDirectory('h.prompt')]);
 
       expect(await start()).toEqual([
         'a: one',
@@ -197,8 +204,8 @@ describe('a watched directory', () => {
     await write('b.prompt', 'b');
 
     expect(await start()).toEqual(['a: {{> sign}}', 'b: b']);
-    expect(await after(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
-    expect(await after(() => rm(at('_sign.prompt')))).toEqual([
+    expect(await changesAfter(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
+    expect(await changesAfter(() => rm(inDirectory('_sign.prompt')))).toEqual([
       '/a.prompt:1: unknown partial `sign`: it would be the file _sign.prompt beside this one',
     ]);
   });
@@ -207,15 +214,19 @@ describe('a watched directory', () => {
     await write('a.prompt', 'one');
     await start();
     await write('.a.prompt.swp', 'two');
-    expect(await after(() => rename(at('.a.prompt.swp'), at('a.prompt')))).toEqual(['a: two']);
-    expect(await after(() => rename(at('a.prompt'), at('b.prompt')))).toEqual(['b: two']);
+    expect(
+      await changesAfter(() => rename(inDirectory('.a.prompt.swp'), inDirectory('a.prompt'))),
+    ).toEqual(['a: two']);
+    expect(
+      await changesAfter(() => rename(inDirectory('a.prompt'), inDirectory('b.prompt'))),
+    ).toEqual(['b: two']);
   });
 
   it('does not report a file that was only touched', async () => {
     await write('a.prompt', 'one');
     await start();
     await write('a.prompt', 'one');
-    expect(await after(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
+    expect(await changesAfter(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
   });
 
   it('offers a refused file again, and reports each fault once', async () => {
@@ -245,7 +256,7 @@ describe('a watched directory', () => {
   });
 
   it('that is not there is a fault, not an end', async () => {
-    directory = at('none');
+    directory = inDirectory('none');
     expect((await start()).join('\n')).toMatch(/ENOENT|can't watch/);
   });
 });

@@ -149,12 +149,14 @@ describe('a task of a prompt in a separate process', () => {
   it('ends when its run is cancelled, and when all tasks are closed', async () => {
     const tasks = processes();
     const stop = new AbortController();
-    const given = tasks.perform({ name: 'render', work: bomb }, { signal: stop.signal });
-    const waiting = Array.from({ length: 8 }, () => tasks.perform({ name: 'render', work: bomb }));
-    const all = Promise.allSettled([given, ...waiting]);
+    const rendering = tasks.perform({ name: 'render', work: bomb }, { signal: stop.signal });
+    const renderings = Array.from({ length: 8 }, () =>
+      tasks.perform({ name: 'render', work: bomb }),
+    );
+    const all = Promise.allSettled([rendering, ...renderings]);
     stop.abort(new Error('the run is stopped'));
 
-    await expect(given).rejects.toThrow('the run is stopped');
+    await expect(rendering).rejects.toThrow('the run is stopped');
 
     await tasks.close();
     const last = (await all).at(-1);

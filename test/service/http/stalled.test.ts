@@ -10,7 +10,7 @@ const STALLED_MS = 50;
 const LARGE = 'x'.repeat(32 * 1024 * 1024);
 
 let http: HttpServer;
-let made: AbortController;
+let controller: AbortController;
 let callers: Socket[];
 
 /** Called with the path of each request. */
@@ -18,7 +18,7 @@ let onAsked: (path: string) => void;
 let served: string[];
 
 beforeEach(async () => {
-  made = new AbortController();
+  controller = new AbortController();
   callers = [];
   onAsked = () => {};
   served = [];
@@ -26,7 +26,7 @@ beforeEach(async () => {
   const bodies: Record<string, Promise<string>> = {
     '/first': Promise.resolve('first'),
     '/large': Promise.resolve(LARGE),
-    '/made': once(made.signal, 'abort').then(() => 'and the next'),
+    '/made': once(controller.signal, 'abort').then(() => 'and the next'),
   };
   const api: Api = async ({ target }) => {
     onAsked(target);
@@ -79,7 +79,7 @@ test('a caller whose next answer takes longer to make than an answer may stand s
   // answer.
   await stalledIsCutOff();
   await stalledIsCutOff();
-  made.abort();
+  controller.abort();
 
   await expect.poll(() => received).toContain('and the next');
 });

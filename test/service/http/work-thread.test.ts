@@ -15,19 +15,21 @@ const LARGE = 'x'.repeat(1_000_000);
 
 test('a large body comes out as it does here, its digest as well', async () => {
   const body = (): Buffer => Buffer.from(JSON.stringify({ b: LARGE, a: [1, 'é'] }));
-  const [there, here] = [await thread.parseBody(body()), parseBodyHere(body())];
-  expect(there.value).toEqual(here.value);
-  expect(there.digest()).toBe(here.digest());
+  const [parsedInThread, parsedHere] = [await thread.parseBody(body()), parseBodyHere(body())];
+  expect(parsedInThread.value).toEqual(parsedHere.value);
+  expect(parsedInThread.digest()).toBe(parsedHere.digest());
   const otherOrder = Buffer.from(JSON.stringify({ a: [1, 'é'], b: LARGE }));
-  expect((await thread.parseBody(otherOrder)).digest()).toBe(here.digest());
+  expect((await thread.parseBody(otherOrder)).digest()).toBe(parsedHere.digest());
 });
 
 test('faults of a large body are reported as for a small one', async () => {
   for (const text of [`{"a":"${LARGE}`, `{"a":"${LARGE}\\u0000"}`, `[${'1,'.repeat(200_000)}1]`]) {
-    const here = (): unknown => parseBodyHere(Buffer.from(text));
-    const there = await thread.parseBody(Buffer.from(text)).catch((error: unknown) => error);
-    expect(here).toThrow((there as Error).message);
-    expect(there).toMatchObject({
+    const parsedHere = (): unknown => parseBodyHere(Buffer.from(text));
+    const parsedInThread = await thread
+      .parseBody(Buffer.from(text))
+      .catch((error: unknown) => error);
+    expect(parsedHere).toThrow((parsedInThread as Error).message);
+    expect(parsedInThread).toMatchObject({
       status: expect.stringMatching(/BAD_REQUEST|PAYLOAD_TOO_LARGE/) as string,
     });
   }
@@ -36,7 +38,7 @@ test('faults of a large body are reported as for a small one', async () => {
 test('a picture that is slow to measure delays no other request', async () => {
   const bytes = Buffer.alloc(600_000);
   bytes.set([0xff, 0xd8]);
-  for (let at = 2; at < bytes.length - 4; at += 4) bytes.set([0xff, 0xe1, 0, 2], at);
+  for (let index = 2; index < bytes.length - 4; index += 4) bytes.set([0xff, 0xe1, 0, 2], index);
   const picture = { bytes, mediaType: 'image/jpeg' };
   const during = { turns: 0, isOver: false };
   const described = thread.describeImage(picture).finally(() => {

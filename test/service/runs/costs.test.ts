@@ -67,7 +67,7 @@ async function run(model: string, answer: ProviderAnswer | ProviderHandler): Pro
   return (JSON.parse(await textOf(body)) as { data: { runId: string } }).data.runId;
 }
 
-const counted = (usage: object): ProviderAnswer => ({
+const answerWithUsage = (usage: object): ProviderAnswer => ({
   body: { ...(chatAnswer('Hi').body as object), usage },
 });
 
@@ -77,19 +77,19 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
   [
     'by the described price, cached tokens apart',
     'priced',
-    counted({ ...USAGE, prompt_tokens_details: { cached_tokens: 400 } }),
+    answerWithUsage({ ...USAGE, prompt_tokens_details: { cached_tokens: 400 } }),
     { tokens: { input: 1000, output: 100, cached: 400 }, cost: 220_000, estimated: false },
   ],
   [
     'by what the provider says itself',
     'priced',
-    counted({ ...USAGE, cost: 0.5 }),
+    answerWithUsage({ ...USAGE, cost: 0.5 }),
     { cost: 50_000_000, estimated: false },
   ],
   [
     'by the kept table',
     'listed',
-    counted(USAGE),
+    answerWithUsage(USAGE),
     { tokens: { input: 1000, output: 100, cached: 0 }, cost: 21_000, estimated: true },
   ],
   [
@@ -98,7 +98,12 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
     { body: { ...(chatAnswer('Hi').body as object), usage: USAGE, service_tier: 'priority' } },
     { cost: null, standardCost: 280_000 },
   ],
-  ['nobody knows what', 'priceless', counted(USAGE), { tokens: { input: 1000 }, cost: null }],
+  [
+    'nobody knows what',
+    'priceless',
+    answerWithUsage(USAGE),
+    { tokens: { input: 1000 }, cost: null },
+  ],
   [
     'nobody knows what without a count',
     'priced',
@@ -119,11 +124,11 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
     { tokens: { input: 1000, output: 100, cached: 0 }, cost: 280_000 },
   ],
   ['nothing if it is offline', 'echo', {}, { tokens: null, cost: 0, estimated: false }],
-])('a run costs %s', async (_, model, answer, wanted) => {
+])('a run costs %s', async (_, model, answer, expectedCost) => {
   const runId = await run(model, answer);
   const costs = await service.costs.readRunCosts([runId, 'unheard-of']);
   expect(costs.size).toBe(1);
-  expect(costs.get(runId)).toMatchObject({ model, ...wanted });
+  expect(costs.get(runId)).toMatchObject({ model, ...expectedCost });
 });
 
 it('an estimate takes four characters for a token and asks nobody', async () => {

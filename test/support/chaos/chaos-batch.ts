@@ -65,7 +65,7 @@ export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
 
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-chaos-'));
   try {
-    const names = Array.from({ length: plan.rows }, (_, at) => rowName(at));
+    const names = Array.from({ length: plan.rows }, (_, index) => rowName(index));
     writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
     const ended = await runToTheEnd(plan, service, home);
     return { ...judge(names, service.ledger, home), ...ended, lists: service.lists };
@@ -146,7 +146,7 @@ function judge(names: readonly string[], ledger: readonly LedgerRun[], home: str
   const open = new Map(
     steps.flatMap(step => (step.id === undefined ? [] : [[step.id, step] as const])),
   );
-  const ids = names.map((_, at) => String(at + 1));
+  const ids = names.map((_, index) => String(index + 1));
   const inDoubt = ids.filter(id => !byRow.has(id) && open.has(id));
 
   return {
@@ -167,10 +167,12 @@ function paidTwice(names: readonly string[], ledger: readonly LedgerRun[]): stri
     return counts;
   };
 
-  const wanted = count(names);
-  const made = count(ledger.map(({ name }) => name));
-  return [...made].flatMap(([name, runs]) =>
-    name !== undefined && runs > (wanted.get(name) ?? 0) ? [`${name} has ${runs} runs`] : [],
+  const expectedCounts = count(names);
+  const madeCounts = count(ledger.map(({ name }) => name));
+  return [...madeCounts].flatMap(([name, runs]) =>
+    name !== undefined && runs > (expectedCounts.get(name) ?? 0)
+      ? [`${name} has ${runs} runs`]
+      : [],
   );
 }
 
@@ -184,9 +186,9 @@ function stepsOfRow(steps: readonly Step[], id: string): Step[] {
  */
 function isNamed(ledger: readonly LedgerRun[], steps: readonly Step[]): boolean {
   const keys = new Set(steps.flatMap(({ journalId }) => journalId ?? []));
-  const named = new Set(steps.at(-1)?.candidates);
-  const made = ledger.filter(({ key = '' }) => keys.has(key));
-  return keys.size > 0 && made.every(({ runId }) => named.has(runId));
+  const candidates = new Set(steps.at(-1)?.candidates);
+  const ownRuns = ledger.filter(({ key = '' }) => keys.has(key));
+  return keys.size > 0 && ownRuns.every(({ runId }) => candidates.has(runId));
 }
 
 function readJsonLines<T>(file: string): T[] {

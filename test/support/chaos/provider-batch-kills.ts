@@ -83,15 +83,15 @@ async function run(
   for (const [at, point] of STEPS[engine]) {
     const stopped = ledger.stopAt(at, point);
     const { child, ended } = start(home, starts++ > 0);
-    const early = ended.then(({ code, stderr }) =>
+    const endedEarly = ended.then(({ code, stderr }) =>
       Promise.reject(new Error(`ended (${code}) before ${String(at)}: ${stderr}`)),
     );
-    await Promise.race([stopped, early]);
+    await Promise.race([stopped, endedEarly]);
 
     // A kill in the middle of the answers comes once some of them are in the results.
-    const wanted = point === 'within' ? rows / 4 : 0;
-    while (readLines(out).length < wanted) await Promise.race([pause(20), early]);
-    early.catch(() => {});
+    const expectedRows = point === 'within' ? rows / 4 : 0;
+    while (readLines(out).length < expectedRows) await Promise.race([pause(20), endedEarly]);
+    endedEarly.catch(() => {});
     child.kill('SIGKILL');
     await ended;
   }
@@ -100,14 +100,16 @@ async function run(
   const lines = readLines(out);
   const isRight = ({ id, outputs: [output] }: Line): boolean =>
     output?.data.includes(`<row ${id}>`) ?? false;
-  const right = new Set(lines.filter(isRight).map(({ id }) => id));
+  const rightIds = new Set(lines.filter(isRight).map(({ id }) => id));
 
   return {
     starts: starts + 1,
     exitCode,
     stderr,
     batches: ledger.batches.map(({ entries }) => entries.length),
-    wrong: Array.from({ length: rows }, (_, at) => String(at + 1)).filter(id => !right.has(id)),
+    wrong: Array.from({ length: rows }, (_, index) => String(index + 1)).filter(
+      id => !rightIds.has(id),
+    ),
     lines: lines.length,
     bill: ledger.bill,
     cost: lines.reduce((sum, { cost }) => sum + Math.round((cost ?? 0) * 1e6), 0) / 1e6,
@@ -122,7 +124,7 @@ function writeBatch(home: string, rows: number, provider: string): void {
     `providers: {p: ${provider}}\nmodels: [{model: m, modality: text, provider: p, price: {input: 2, output: 8}}]\n`,
   );
   writeFileSync(path.join(home, 'ask.prompt'), '---\nmodel: m\n---\nAsk {{{name}}}');
-  const names = Array.from({ length: rows }, (_, at) => `<row ${at + 1}>`);
+  const names = Array.from({ length: rows }, (_, index) => `<row ${index + 1}>`);
   writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
 }
 

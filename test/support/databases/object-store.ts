@@ -158,12 +158,12 @@ export class TestObjectStore {
   }
 
   #get(key: string, range: string | undefined, response: ServerResponse): void {
-    const found = this.objects.get(key);
-    if (!found) return refuse(response, [404, 'NoSuchKey', 'The specified key does not exist.']);
+    const object = this.objects.get(key);
+    if (!object) return refuse(response, [404, 'NoSuchKey', 'The specified key does not exist.']);
 
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
     const bytes =
-      from === undefined ? found.bytes : found.bytes.subarray(Number(from), Number(to) + 1);
+      from === undefined ? object.bytes : object.bytes.subarray(Number(from), Number(to) + 1);
     response
       .writeHead(from === undefined ? 200 : 206, { 'content-length': bytes.length })
       .end(bytes);
@@ -174,15 +174,13 @@ export class TestObjectStore {
     const keys = [...this.objects.keys()].filter(key => key.startsWith(prefix)).sort();
     const after = query.get('continuation-token');
     const left = after === null ? keys : keys.filter(key => key > after);
-    const shown = left.slice(0, PAGE);
-    const contents = shown.map(key => {
+    const page = left.slice(0, PAGE);
+    const contents = page.map(key => {
       const writtenAt = this.objects.get(key)?.writtenAt.toISOString();
       return `<Contents><Key>${key}</Key><LastModified>${writtenAt}</LastModified></Contents>`;
     });
-    const isTruncated = shown.length < left.length;
-    const next = isTruncated
-      ? `<NextContinuationToken>${shown.at(-1)}</NextContinuationToken>`
-      : '';
+    const isTruncated = page.length < left.length;
+    const next = isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
 
     return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`;
   }

@@ -212,10 +212,10 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 function copyInitial(ofTests: string, data: string, initdb: (at: string) => void): void {
   const initial = path.join(ofTests, 'postgres');
   if (!existsSync(initial)) {
-    const made = `${data}-made`;
-    initdb(made);
+    const newDirectory = `${data}-made`;
+    initdb(newDirectory);
     try {
-      renameSync(made, initial);
+      renameSync(newDirectory, initial);
     } catch {
       // Another file of tests was faster.
     }

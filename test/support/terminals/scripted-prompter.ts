@@ -44,10 +44,10 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
     check: ((answer: string) => string | undefined | Promise<string | undefined>) | undefined,
   ): Promise<string> => {
     const typed = attempts(question).map(answer => String(answer) || (question.default ?? ''));
-    for (const [at, answer] of typed.entries()) {
+    for (const [index, answer] of typed.entries()) {
       const problem =
         question.required === true && answer === '' ? 'needed' : await check?.(answer);
-      if (problem === undefined && at === typed.length - 1) return answer;
+      if (problem === undefined && index === typed.length - 1) return answer;
       asked.push(`  ${problem ?? `took ${answer}`}`);
     }
     throw new Error(`no answer to ${question.message} was accepted: ${asked.join('\n')}`);

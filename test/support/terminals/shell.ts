@@ -56,7 +56,7 @@ export interface CompletingShell {
    * Types a line and presses Tab twice; gives what is on the screen once it shows `wanted`, then
    * presses Enter.
    */
-  screenAfterTabs(typed: string, wanted: string | RegExp): Promise<string>;
+  screenAfterTabs(typed: string, pattern: string | RegExp): Promise<string>;
   /** Completes by the built command during `test`. */
   byBuiltCommand(test: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
@@ -170,10 +170,10 @@ function talkingTo(
       terminal.press('enter');
       return [...(await finished()).matchAll(/^ARG<([^]*?)>$/gmu)].map(match => match[1] ?? '');
     },
-    async screenAfterTabs(typed, wanted) {
+    async screenAfterTabs(typed, pattern) {
       terminal.type(typed);
       terminal.press('tab', 'tab');
-      await terminal.waitFor(wanted);
+      await terminal.waitFor(pattern);
       const screen = terminal.screen();
       terminal.press('enter', 'enter'); // the first may only take what a menu offers
       await finished();

@@ -41,7 +41,7 @@ export interface TestTerminal {
   paste(text: string): void;
   press(...keys: readonly Key[]): void;
   /** Resolves once the screen, or what scrolled off it, shows the text or matches. */
-  waitFor(wanted: string | RegExp): Promise<void>;
+  waitFor(pattern: string | RegExp): Promise<void>;
   /** Resolves once the screen shows these lines and nothing else. */
   waitForScreen(...lines: readonly string[]): Promise<void>;
   /** Returns the visible lines without trailing blanks and empty lines. */
@@ -112,9 +112,9 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
 
   const text = () => {
     let all = '';
-    for (let at = 0; at < screen.buffer.active.length; at += 1) {
-      const isWrapped = line(at + 1)?.isWrapped === true;
-      all += `${line(at)?.translateToString(!isWrapped) ?? ''}${isWrapped ? '' : '\n'}`;
+    for (let index = 0; index < screen.buffer.active.length; index += 1) {
+      const isWrapped = line(index + 1)?.isWrapped === true;
+      all += `${line(index)?.translateToString(!isWrapped) ?? ''}${isWrapped ? '' : '\n'}`;
     }
     return all.trimEnd();
   };
@@ -155,10 +155,10 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
     press: (...keys) => {
       for (const key of keys) child.write(KEYS[key]);
     },
-    waitFor: wanted =>
+    waitFor: pattern =>
       until(
-        () => (typeof wanted === 'string' ? text().includes(wanted) : wanted.test(text())),
-        typeof wanted === 'string' ? JSON.stringify(wanted) : String(wanted),
+        () => (typeof pattern === 'string' ? text().includes(pattern) : pattern.test(text())),
+        typeof pattern === 'string' ? JSON.stringify(pattern) : String(pattern),
       ),
     waitForScreen: (...lines) =>
       until(() => shown() === lines.join('\n'), `the screen\n${lines.join('\n')}\n`),

@@ -200,10 +200,10 @@ describe('batch report', () => {
     const json = await project.run([...report, '--json']);
     expect(JSON.parse(json.stdout())).toMatchObject({ unfinished: { done: 2, of: 3 }, rows: 2 });
 
-    const shown = await project.run([...report, '--no-color', '--html', 'report.html'], {
+    const onTerminal = await project.run([...report, '--no-color', '--html', 'report.html'], {
       terminal: { stdout: true },
     });
-    expect(shown.stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
+    expect(onTerminal.stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
     expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain(
       '2 of 3 rows are done',
     );
@@ -292,22 +292,24 @@ describe('a saved picture of a page', () => {
           .map(line => `${JSON.stringify(line)}\n`)
           .join(''),
       });
-      const at = (name: string): string => path.join(project.home, name);
-      mkdirSync(at('work/in'));
+      const inProject = (name: string): string => path.join(project.home, name);
+      mkdirSync(inProject('work/in'));
 
       for (const name of ['private.png', 'work/in/a.png', 'gone.png']) {
-        writeFileSync(at(name), PIXEL);
+        writeFileSync(inProject(name), PIXEL);
       }
 
-      symlinkSync(at('private.png'), at('work/link.png'));
-      symlinkSync(project.home, at('work/linked'));
+      symlinkSync(inProject('private.png'), inProject('work/link.png'));
+      symlinkSync(project.home, inProject('work/linked'));
       const { exitCode, stderr } = await runInProcess(
         ['batch', 'report', 'work/results.jsonl', '--html', 'page.html'],
         { home: project.home, local: localService },
       );
 
       expect(exitCode).toBe(0);
-      expect(readFileSync(at('page.html'), 'utf8').match(/data:image\/png/gu)).toHaveLength(1);
+      expect(readFileSync(inProject('page.html'), 'utf8').match(/data:image\/png/gu)).toHaveLength(
+        1,
+      );
       expect(stderr()).toContain(saved.slice(1).join(', '));
     },
   );
@@ -315,16 +317,16 @@ describe('a saved picture of a page', () => {
   it.runIf(isPosix)(
     'leaves out a picture that the results name on another computer, without asking the system for it',
     async () => {
-      const named = '\\\\server\\share.png';
+      const sharedPicture = '\\\\server\\share.png';
       const project = new Project({});
       const text = JSON.stringify({
         ...LINES[0],
-        outputs: [{ type: 'image', data: 'x', savedTo: named }],
+        outputs: [{ type: 'image', data: 'x', savedTo: sharedPicture }],
       });
       const rows = [parseResultsLine(text)].filter(row => row !== undefined);
 
       // Here such a name is one of a file: what is asked for it would be found.
-      writeFileSync(path.join(project.home, named), PIXEL);
+      writeFileSync(path.join(project.home, sharedPicture), PIXEL);
       const { platform } = process;
       Object.defineProperty(process, 'platform', { value: 'win32' });
       onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
@@ -337,7 +339,7 @@ describe('a saved picture of a page', () => {
         },
       );
 
-      expect([rows.length, leftOut]).toEqual([1, [named]]);
+      expect([rows.length, leftOut]).toEqual([1, [sharedPicture]]);
       expect(html).not.toContain('data:image/png');
     },
   );

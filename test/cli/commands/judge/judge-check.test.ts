@@ -41,7 +41,7 @@ const check = (...flags: string[]): Promise<CommandResult> =>
 function answer(labels: string, answers: string): void {
   const rows = Array.from(
     labels,
-    (label, at) => `answer ${at + 1},is polite,${label === 'y' ? 'pass' : 'fail'}\n`,
+    (label, index) => `answer ${index + 1},is polite,${label === 'y' ? 'pass' : 'fail'}\n`,
   );
   write('labels.csv', `output,rubric,label\n${rows.join('')}`);
   provider.reset(
@@ -173,7 +173,7 @@ row 10: label fail, judge pass: no reason given
     const labels = ['"pass"', '"Yes"', 'true', '1', '"fail"', '"no"', 'false', '"0"'];
     write(
       'labels.jsonl',
-      labels.map((label, at) => `{"output": "answer ${at}", "label": ${label}}\n`).join(''),
+      labels.map((label, index) => `{"output": "answer ${index}", "label": ${label}}\n`).join(''),
     );
     provider.reset(...Array.from('yyyynnnn', letter => chatAnswer(letter === 'y' ? 'yes' : 'no')));
     await run('config', 'set', 'judge', 'tiny');

@@ -32,10 +32,10 @@ it('publishes files, and says which were the latest already', async () => {
 it('withdraws a prompt, once', async () => {
   const within = withFiles({ 'haiku.prompt': HAIKU });
   await runInProcess(['prompts', 'publish', 'haiku.prompt'], within);
-  const done = await runInProcess(['prompts', 'publish', '--unpublish', 'haiku'], within);
+  const unpublished = await runInProcess(['prompts', 'publish', '--unpublish', 'haiku'], within);
 
-  expect(done.stdout()).toBe('haiku\t\t\tunpublished\n');
-  expect(done.exitCode).toBe(0);
+  expect(unpublished.stdout()).toBe('haiku\t\t\tunpublished\n');
+  expect(unpublished.exitCode).toBe(0);
 
   const again = await runInProcess(['prompts', 'publish', '--unpublish', 'haiku'], within);
   expect(again.stderr()).toContain("no prompt 'haiku' is published");

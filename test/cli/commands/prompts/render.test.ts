@@ -35,7 +35,7 @@ describe('prompts render', () => {
 
   it('takes pictures from files and URLs, which it does not fetch', async () => {
     const { promptrun } = machine({ 'a.png': png(1, 1) });
-    const image = async (given: string): Promise<unknown> =>
+    const image = async (source: string): Promise<unknown> =>
       JSON.parse(
         (
           await promptrun([
@@ -43,7 +43,7 @@ describe('prompts render', () => {
             'render',
             'describe',
             '--image',
-            given,
+            source,
             '--json',
             '--query',
             'messages[0].content[?media].media.url | [0]',

@@ -24,9 +24,9 @@ const bodyWith = (name: string): object => ({
 });
 
 /** Returns the arguments and the input that a shell would give to curl for the printed command. */
-function pasted(printed: string): { args: string[]; stdin: string } {
+function pasted(command: string): { args: string[]; stdin: string } {
   const curl = `curl() { printf '%s\\0' "$@"; printf '\\0'; cat; }`;
-  const script = `${curl}\n${printed}`;
+  const script = `${curl}\n${command}`;
   const out = execFileSync('sh', ['-c', script], {
     env: { PATH: process.env['PATH'], PROMPTRUN_API_KEY: 'k"ey' },
   });

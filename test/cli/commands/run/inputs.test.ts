@@ -294,11 +294,11 @@ describe('run options', () => {
       ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high'],
     ],
     ['__proto__=x', ['"__proto__"']],
-  ])('%s is refused with those accepted', async (option, said) => {
+  ])('%s is refused with those accepted', async (option, message) => {
     const service = await scriptedServiceForTest(resources(quality));
     const { exitCode, stderr } = await runAgainst(service, ['run', VERSION, '-o', option]);
     expect(exitCode).toBe(EXIT.usage);
-    for (const words of said) expect(stderr()).toContain(words);
+    for (const words of message) expect(stderr()).toContain(words);
   });
 });
 
@@ -374,11 +374,11 @@ describe('on the embedded service', () => {
 
   it('a named image may be passed by name', async () => {
     const home = files();
-    const given = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
+    const named = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
 
-    expect(given.stderr()).toEqual(expect.any(String));
-    expect(given.exitCode).toBe(0);
-    expect(given.stdout()).toContain('seen');
+    expect(named.stderr()).toEqual(expect.any(String));
+    expect(named.exitCode).toBe(0);
+    expect(named.stdout()).toContain('seen');
 
     const missing = await run(home, 'two.prompt', '--image', 'frame=cat.png');
     expect(missing.stderr()).toContain(

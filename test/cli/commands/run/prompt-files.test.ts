@@ -49,11 +49,13 @@ describe('a run of a file of another tool', () => {
       'note: tools.prompt:3: `tools` has no effect here: no tools are called',
     ],
     ['d.prompt', '---\nmodel: echo\nother: 1\n---\nd\n', undefined],
-  ])('names what is not carried out, once: %s', async (file, text, note) => {
+  ])('names what is not carried out, once: %s', async (file, text, expectedNote) => {
     const { promptrun } = machine({ [file]: text });
     const { exitCode, stderr } = await promptrun(['run', file, '-m', 'echo']);
     const notes = stderr.split('\n').filter(line => line.startsWith(`note: ${file}`));
-    expect(notes).toEqual(note === undefined ? [] : [expect.stringContaining(note)]);
+    expect(notes).toEqual(
+      expectedNote === undefined ? [] : [expect.stringContaining(expectedNote)],
+    );
     expect(exitCode).toBe(0);
   });
 });

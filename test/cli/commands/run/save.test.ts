@@ -110,7 +110,7 @@ describe('--save', () => {
     const out = path.join(home, `${RUN}-1.png`);
     writeFileSync(out, 'mine');
     const outputs = [{ type: 'image', data: '/media/a' }];
-    const kept = await runAgainst(
+    const saved = await runAgainst(
       await serviceWith(outputs, media(picture())),
       [...RUN_IT, '--save'],
       {
@@ -118,7 +118,7 @@ describe('--save', () => {
       },
     );
 
-    expect(kept.stdout()).toBe(`${RUN}-1_1.png\n`);
+    expect(saved.stdout()).toBe(`${RUN}-1_1.png\n`);
     expect(readFileSync(out, 'utf8')).toBe('mine');
 
     const forced = await runAgainst(

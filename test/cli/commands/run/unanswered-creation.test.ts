@@ -63,14 +63,14 @@ describe('a creation that is not answered', () => {
   it.each([
     ['the environment', EXCLUSIVE, []],
     ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
-  ])('is taken from the list if %s says that nobody else uses the key', async (_, more, before) => {
+  ])('is taken from the list if %s says that nobody else uses the key', async (_, more, listed) => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       runList(listedRun(RUN)),
       pollOf({}),
     );
-    for (const argv of before) await runAgainst(service, argv, { home });
+    for (const argv of listed) await runAgainst(service, argv, { home });
     const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], {
       ...more,
       home,

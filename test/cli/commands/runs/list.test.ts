@@ -37,7 +37,7 @@ function row(nth: number, more: Partial<RunRow> = {}): RunRow {
 
 /** Rows from the nth on. */
 function rows(from: number, count: number): RunRow[] {
-  return Array.from({ length: count }, (_, at) => row(from + at));
+  return Array.from({ length: count }, (_, index) => row(from + index));
 }
 
 function page(query: Record<string, string | null>, answer: RunRow[], hasMore: boolean): Exchange {

@@ -36,9 +36,9 @@ it.each([[[]], [['--json']], [['--compare']]])(
 
     expect(again.exitCode).toBe(EXIT.fault);
 
-    const [, named] = /the result of run ([\w-]+) was not printed/.exec(again.stderr()) ?? [];
-    expect(named).toMatch(/^[\da-f-]{36}$/);
-    expect(named).not.toBe(runId);
+    const [, newRunId] = /the result of run ([\w-]+) was not printed/.exec(again.stderr()) ?? [];
+    expect(newRunId).toMatch(/^[\da-f-]{36}$/);
+    expect(newRunId).not.toBe(runId);
   },
 );
 

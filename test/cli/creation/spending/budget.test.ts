@@ -41,9 +41,9 @@ class Ledger {
   }
 
   /**
-   * @param here the embedded service, which reports what runs cost; elsewhere only the list does
+   * @param isEmbedded true for the embedded service, which reports what runs cost; of others only the list does
    */
-  connection(here = true): Connection {
+  connection(isEmbedded = true): Connection {
     const pages = (): object[] => {
       this.pages += 1;
       const rows = [...this.charges].map(([runId, credits]) => ({
@@ -75,8 +75,8 @@ class Ledger {
       estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0, answers: 1 }),
     };
 
-    const place = { service: 'local', embedded: here, client: { runs: { pages } } };
-    return (here ? { ...place, costs } : place) as unknown as Connection;
+    const place = { service: 'local', embedded: isEmbedded, client: { runs: { pages } } };
+    return (isEmbedded ? { ...place, costs } : place) as unknown as Connection;
   }
 }
 
@@ -111,7 +111,7 @@ async function spend(
   { rows, concurrency, from = 0, here = true }: SpendOptions,
 ): Promise<{ made: number; mostAbove: number }> {
   const connection = ledger.connection(here);
-  let [next, made, mostAbove] = [from, 0, 0];
+  let [next, madeCount, mostAbove] = [from, 0, 0];
   const open = new Set<string>();
   const worker = async (): Promise<void> => {
     while (next < rows) {
@@ -137,12 +137,12 @@ async function spend(
 
       await reservation.commitRun({ runId, tokens: 1 });
       open.delete(runId);
-      made += 1;
+      madeCount += 1;
     }
   };
 
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return { made, mostAbove };
+  return { made: madeCount, mostAbove };
 }
 
 describe('a budget', () => {
@@ -317,14 +317,14 @@ describe('a budget', () => {
         const connection = ledger.connection();
         const cap = 100_000;
 
-        const lost: string[] = [];
+        const lostRunIds: string[] = [];
         let budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
         const start = (): void => {
           budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
-          const known = [...ledger.charges.keys()].filter(runId => !lost.includes(runId));
+          const known = [...ledger.charges.keys()].filter(runId => !lostRunIds.includes(runId));
           budget.countEarlierSpending(connection, {
             runs: known.map(runId => ({ runId })),
-            doubtIds: lost,
+            doubtIds: lostRunIds,
           });
         };
 
@@ -334,7 +334,7 @@ describe('a budget', () => {
           ledger.charges.set(runId, charge[ledger.charges.size] ?? 500);
 
           if (isLost) {
-            lost.push(runId);
+            lostRunIds.push(runId);
           } else {
             await reservation.commitRun({ runId, tokens: 1 });
           }
@@ -353,9 +353,11 @@ describe('a budget', () => {
         ).rejects.toMatchObject({ exitCode: EXIT.capReached });
 
         const known = [...ledger.charges]
-          .filter(([runId]) => !lost.includes(runId))
+          .filter(([runId]) => !lostRunIds.includes(runId))
           .map(([, cost]) => cost);
-        const above = lost.map(runId => (ledger.charges.get(runId) ?? 0) - Math.max(0, ...known));
+        const above = lostRunIds.map(
+          runId => (ledger.charges.get(runId) ?? 0) - Math.max(0, ...known),
+        );
 
         expect(ledger.sum).toBeLessThanOrEqual(
           cap + above.reduce((sum, cost) => sum + Math.max(0, cost), 0),
@@ -369,16 +371,16 @@ describe('a budget', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1e12)), fc.nat(1e12), (costs, credits) => {
         const line = { row: 1, runStatus: 'succeeded', error: null, outputs: [], tokens: 1 };
-        const written = costs.map((cost, at) =>
+        const resultsLines = costs.map((cost, index) =>
           JSON.stringify({
             ...line,
-            id: String(at),
-            runId: String(at),
+            id: String(index),
+            runId: String(index),
             cost: cost / 1e8,
             credits: credits / 1e6,
           }),
         );
-        const read = written.flatMap(
+        const read = resultsLines.flatMap(
           text => toResultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
         );
         const budget = new Budget(budgetContext(), parseCaps({}));
@@ -399,15 +401,15 @@ describe('a budget', () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const connection = new Ledger(1, () => 0).connection();
     const reserveWeakly = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
-      const own = { ...request };
-      return [await budget.reserve(connection, own), new WeakRef(own)];
+      const ownRequest = { ...request };
+      return [await budget.reserve(connection, ownRequest), new WeakRef(ownRequest)];
     };
 
-    const [reservation, kept] = await reserveWeakly();
+    const [reservation, weakRequest] = await reserveWeakly();
     await turn();
     collectGarbage();
 
-    expect(kept.deref()).toBeUndefined();
+    expect(weakRequest.deref()).toBeUndefined();
 
     await reservation.commitRun({ runId: 'r', tokens: 1 });
   });

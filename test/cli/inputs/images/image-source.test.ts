@@ -83,9 +83,9 @@ describe('an image', () => {
 
   it.each(['https:///', 'https://[', 'HTTP://example.com/a.png', 'file:///etc/hostname'])(
     'is not %s',
-    async given => {
+    async source => {
       const { ctx } = await testContext();
-      await expect(openImage(ctx, given)).rejects.toThrow(/not a valid URL|not an https URL/);
+      await expect(openImage(ctx, source)).rejects.toThrow(/not a valid URL|not an https URL/);
     },
   );
 });

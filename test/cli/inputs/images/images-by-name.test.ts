@@ -112,8 +112,8 @@ it.each([
     '--image @wide.png',
     'error: image: @wide.png does not exist (USAGE_ERROR)\nGive the name of the image without @.',
   ],
-])('run two.prompt %s says how an image is given', async (flags, said) => {
+])('run two.prompt %s says how an image is given', async (flags, message) => {
   const { exitCode, stderr } = await command(project(), `run two.prompt ${flags}`);
   expect(exitCode).toBe(EXIT.usage);
-  expect(stderr()).toContain(said);
+  expect(stderr()).toContain(message);
 });

@@ -170,9 +170,9 @@ describe('CSV', () => {
           const rows = await readAllRows('csv', [['a,b'], ...lines].join(end), size);
 
           expect(rows.map(row => [inputs(row), row.line])).toEqual(
-            cells.map(([a, b], at) => [
+            cells.map(([a, b], index) => [
               { ...(a && { a: withLf(a) }), ...(b && { b: withLf(b) }), images: [] },
-              2 + lines.slice(0, at).reduce((sum, line) => sum + line.split('\n').length, 0),
+              2 + lines.slice(0, index).reduce((sum, line) => sum + line.split('\n').length, 0),
             ]),
           );
         },

@@ -88,7 +88,7 @@ describe('differences', () => {
   afterAll(() => checks.close());
 
   const lines = (text: string): string =>
-    Array.from({ length: 3000 }, (_, at) => `${text} ${at}\n`).join('');
+    Array.from({ length: 3000 }, (_, index) => `${text} ${index}\n`).join('');
 
   it('of more than 2,000 lines are counted, and the first 50 shown', async () => {
     const [note, ...parts] = await computeDifferences(

@@ -32,7 +32,7 @@ describe('the prompt cache', () => {
   it('keeps the 200 prompts used last', () => {
     const directory = temporaryDirectory();
     const cache = cacheIn(directory);
-    for (let at = 0; at < 200; at += 1) cache.put(version(`v${at}`));
+    for (let index = 0; index < 200; index += 1) cache.put(version(`v${index}`));
     cache.get('v0');
     cache.put(version('new'));
 

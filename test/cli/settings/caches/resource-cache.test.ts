@@ -29,8 +29,8 @@ function cacheIn(
   script: (Resources | Error)[],
   key = 'key',
   clock = testClock(),
-): { cache: ResourceCache; asked: FetchLimits[]; problems: string[] } {
-  const asked: FetchLimits[] = [];
+): { cache: ResourceCache; fetchLimits: FetchLimits[]; problems: string[] } {
+  const fetchLimits: FetchLimits[] = [];
   const problems: string[] = [];
   const cache: ResourceCache = new ResourceCache({
     directory,
@@ -38,33 +38,33 @@ function cacheIn(
     clock,
     onProblem: problem => problems.push(problem),
     fetch: limits => {
-      asked.push(limits);
+      fetchLimits.push(limits);
       const next = script.shift() ?? new Error('not in the script');
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     },
   });
-  return { cache, asked, problems };
+  return { cache, fetchLimits, problems };
 }
 
 describe('the cache of models', () => {
   it('is empty at first, and is filled when the models are first needed', async () => {
-    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1')]);
     expect(cache.getCliAgent()).toBeUndefined();
     expect(await cache.getModels()).toEqual([MODEL]);
     expect(await cache.getModels()).toEqual([MODEL]);
     expect(cache.getCliAgent()).toBe('h1');
-    expect(asked).toHaveLength(1);
+    expect(fetchLimits).toHaveLength(1);
   });
 
   it.runIf(isPosix)('is there for the next process, readable by its owner only', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
-    const { cache, asked } = cacheIn(directory, []);
+    const { cache, fetchLimits } = cacheIn(directory, []);
 
     expect(cache.getCliAgent()).toBe('h1');
     expect(await cache.getModels()).toEqual([MODEL]);
     expect(cache.getCached()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
-    expect(asked).toEqual([]);
+    expect(fetchLimits).toEqual([]);
     expect(statSync(path.join(directory, 'resources.json')).mode & 0o777).toBe(0o600);
   });
 
@@ -95,8 +95,8 @@ describe('the cache of models', () => {
 
   it('holds a limited number of services', async () => {
     const directory = temporaryDirectory();
-    for (let at = 0; at < 25; at += 1) {
-      await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
+    for (let index = 0; index < 25; index += 1) {
+      await cacheIn(directory, [answer(`h${index}`)], `key${index}`).cache.refresh();
     }
     expect(cacheIn(directory, [], 'key24').cache.getCliAgent()).toBe('h24');
     expect(cacheIn(directory, [], 'key0').cache.getCliAgent()).toBeUndefined();
@@ -147,34 +147,34 @@ describe('the cache of models', () => {
 
 describe('a refresh that the service asks for', () => {
   it('happens once at the end of the command, in one try of at most 5 s', async () => {
-    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1'), answer('h2')]);
+    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1'), answer('h2')]);
     await cache.refresh();
     cache.recordActionRequired();
     cache.recordActionRequired();
 
-    expect(asked).toHaveLength(1);
+    expect(fetchLimits).toHaveLength(1);
 
     await cache.refreshIfAsked();
     await cache.refreshIfAsked();
 
-    expect(asked.slice(1)).toEqual([
+    expect(fetchLimits.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
     ]);
     expect(cache.getCliAgent()).toBe('h2');
   });
 
   it('does not happen if nothing asked for it', async () => {
-    const { cache, asked } = cacheIn(temporaryDirectory(), []);
+    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), []);
     await cache.refreshIfAsked();
-    expect(asked).toEqual([]);
+    expect(fetchLimits).toEqual([]);
   });
 
   it('does not happen if the command has fetched the models since', async () => {
-    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1')]);
     cache.recordActionRequired();
     await cache.refresh();
     await cache.refreshIfAsked();
-    expect(asked).toHaveLength(1);
+    expect(fetchLimits).toHaveLength(1);
   });
 
   it('that brings the hash that was sent means that the other form of the header is wanted, then none', async () => {
@@ -182,11 +182,11 @@ describe('a refresh that the service asks for', () => {
     const clock = testClock();
     const command = async (...script: Resources[]): Promise<string | undefined> => {
       const fetches = script.length;
-      const { cache, asked } = cacheIn(directory, script, 'key', clock);
+      const { cache, fetchLimits } = cacheIn(directory, script, 'key', clock);
       const sent = cache.getCliAgent();
       cache.recordActionRequired();
       await cache.refreshIfAsked();
-      expect(asked).toHaveLength(fetches);
+      expect(fetchLimits).toHaveLength(fetches);
       return sent;
     };
 

@@ -232,8 +232,8 @@ describe('a base URL', () => {
     'https://a.test/#x',
     'file:///v1',
   ])('%s is refused', async baseUrl => {
-    const told = await resolveToText({}, { [KEY]: 'k', [BASE]: baseUrl });
-    expect(told).toMatch(/^2: PROMPTRUN_BASE_URL: /);
-    expect(told).not.toContain('hunter2');
+    const resolved = await resolveToText({}, { [KEY]: 'k', [BASE]: baseUrl });
+    expect(resolved).toMatch(/^2: PROMPTRUN_BASE_URL: /);
+    expect(resolved).not.toContain('hunter2');
   });
 });

@@ -87,7 +87,7 @@ describe('the journal', () => {
   it('keeps what another process wrote at the same time', async () => {
     const other = new Journal(directory, { now: () => NOW });
     const started = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => beginEntry(at % 2 ? journal : other)),
+      Array.from({ length: 20 }, (_, index) => beginEntry(index % 2 ? journal : other)),
     );
     await other.close();
     const ids = (await readEntries(journal)).map(({ id }) => id);
@@ -97,18 +97,18 @@ describe('the journal', () => {
   it('finds the last creation of a service that may have made a run', async () => {
     const one = await beginEntry(journal);
     await journal.recordOutcome(one.id, { outcome: 'created', runId: 'r1' });
-    const refused = await beginEntry(journal);
-    await journal.recordOutcome(refused.id, { outcome: 'refused' });
+    const refusedEntry = await beginEntry(journal);
+    await journal.recordOutcome(refusedEntry.id, { outcome: 'refused' });
     await beginEntry(journal, { ...START, service: 'local' });
 
     expect(await journal.findLast(SERVICE)).toMatchObject({ id: one.id, runId: 'r1' });
     expect(await journal.find(SERVICE, 'r1')).toMatchObject({ id: one.id });
     expect(await journal.find(SERVICE, 'r2')).toBeUndefined();
 
-    const lost = await beginEntry(journal);
-    await journal.recordOutcome(lost.id, { outcome: 'lost' });
+    const lostEntry = await beginEntry(journal);
+    await journal.recordOutcome(lostEntry.id, { outcome: 'lost' });
 
-    expect((await journal.findLast(SERVICE))?.id).toBe(lost.id);
+    expect((await journal.findLast(SERVICE))?.id).toBe(lostEntry.id);
     expect((await readEntries(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
   });
 

@@ -16,8 +16,8 @@ it.runIf(hasLinks)('a folder is safe by any path that leads to it, as on macOS o
   mkdirSync(path.join(home, 'real/clone'), { recursive: true });
   symlinkSync('real', path.join(home, 'linked'));
   const folder = realpathSync.native(path.join(home, 'real/clone'));
-  const isSafe = (named: string): boolean =>
-    isSafeDirectory(folder, { ...GLOBAL, GIT_CONFIG_VALUE_0: path.join(home, named) });
+  const isSafe = (directory: string): boolean =>
+    isSafeDirectory(folder, { ...GLOBAL, GIT_CONFIG_VALUE_0: path.join(home, directory) });
 
   for (const named of ['linked/clone', 'real/clone', 'linked/*', 'real/*']) {
     expect([named, isSafe(named)]).toEqual([named, true]);

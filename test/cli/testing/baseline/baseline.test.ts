@@ -10,18 +10,18 @@ const reportedCase = (name: string, passes: boolean, more = ''): string =>
   `  - {name: ${name}, inputs: {text: ${passes ? 'yes' : 'no'}}, expect: {equals: "yes"}${more}}\n`;
 
 const cases = (answers: string): string =>
-  `cases:\n${Array.from(answers, (answer, at) => reportedCase(`case ${at + 1}`, answer === 'y')).join('')}`;
+  `cases:\n${Array.from(answers, (answer, index) => reportedCase(`case ${index + 1}`, answer === 'y')).join('')}`;
 
 /** A project whose cases passed and failed so before, as `before.json` says. */
 class Changing extends Project {
-  static async from(before: string): Promise<Changing> {
-    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': cases(before) });
+  static async from(answers: string): Promise<Changing> {
+    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': cases(answers) });
     await project.test('--reporter', 'json', '--out', 'before.json');
     return project;
   }
 
-  async against(after: string, ...flags: string[]): Promise<CommandResult> {
-    this.write('echo.test.yaml', cases(after));
+  async against(answers: string, ...flags: string[]): Promise<CommandResult> {
+    this.write('echo.test.yaml', cases(answers));
     return this.test('--baseline', 'before.json', ...flags);
   }
 
@@ -93,7 +93,7 @@ describe('test --baseline', () => {
     project.write('echo.test.yaml', `${cases('nnnnnny')}${reportedCase('added', true)}`);
     const { stdout } = await project.test('--baseline', 'before.json', '--json');
     const { baseline } = JSON.parse(stdout()) as { baseline: Record<string, unknown> };
-    const named = (name: string): object => ({ file: 'echo.test.yaml', name, model: null });
+    const reportedName = (name: string): object => ({ file: 'echo.test.yaml', name, model: null });
 
     expect(baseline).toEqual({
       verdict: 'no difference shown',
@@ -101,11 +101,11 @@ describe('test --baseline', () => {
       difference: expect.closeTo(-5 / 7) as number,
       interval: [-1, expect.closeTo(-0.0155, 3)],
       smallest: expect.any(Number) as number,
-      better: [named('case 7')],
-      worse: [1, 2, 3, 4, 5, 6].map(at => named(`case ${at}`)),
+      better: [reportedName('case 7')],
+      worse: [1, 2, 3, 4, 5, 6].map(at => reportedName(`case ${at}`)),
       same: [],
-      new: [named('added')],
-      gone: [named('case 8')],
+      new: [reportedName('added')],
+      gone: [reportedName('case 8')],
     });
   });
 

@@ -41,8 +41,10 @@ describe('a target in another case', () => {
   it.each([
     ['./Note.prompt', '/home/ada/note.prompt', 'is note.prompt on disk'],
     ['..\\Sub\\note.prompt', 'C:\\work\\sub\\note.prompt', 'is sub/note.prompt on disk'],
-  ])('gets a note: %s', (target, real, note) => {
-    expect(explainCaseMismatch(target, real, 'darwin')).toContain(`the target ${target} ${note}`);
+  ])('gets a note: %s', (target, real, expectedNote) => {
+    expect(explainCaseMismatch(target, real, 'darwin')).toContain(
+      `the target ${target} ${expectedNote}`,
+    );
   });
 
   it.each([
@@ -59,6 +61,6 @@ it.each([
   ['C:\\work', 'C:\\work\\sub\\a.test.yaml', 'sub/a.test.yaml'],
   ['C:\\work\\in', 'C:\\work\\a.test.yaml', '../a.test.yaml'],
   ['C:\\work', 'D:\\a.test.yaml', 'D:/a.test.yaml'],
-])('from %s, %s is written into reports as %s', (folder, file, written) => {
-  expect(toSharedPath(folder, file, path.win32)).toBe(written);
+])('from %s, %s is written into reports as %s', (folder, file, expectedPath) => {
+  expect(toSharedPath(folder, file, path.win32)).toBe(expectedPath);
 });

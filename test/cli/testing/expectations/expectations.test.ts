@@ -86,9 +86,9 @@ describe('an expectation', () => {
 
     expect(exitCode).toBe(EXIT.runFailed);
 
-    for (const [at, [expectation, message]] of unmet.entries()) {
-      expect(cases[at]?.status, expectation).toBe('failed');
-      expect(cases[at]?.repetitions[0]?.mismatches[0]?.message, expectation).toContain(message);
+    for (const [index, [expectation, message]] of unmet.entries()) {
+      expect(cases[index]?.status, expectation).toBe('failed');
+      expect(cases[index]?.repetitions[0]?.mismatches[0]?.message, expectation).toContain(message);
     }
   });
 
@@ -116,8 +116,8 @@ describe('an expectation', () => {
       `any: [{ schema: { pattern: "^(a|a)*$" } }, { endsWith: '"' }]`,
     ]
       .map(
-        (expectation, at) =>
-          `  - { name: c${at}, inputs: { text: ${text} }, expect: [{ ${expectation} }] }\n`,
+        (expectation, index) =>
+          `  - { name: c${index}, inputs: { text: ${text} }, expect: [{ ${expectation} }] }\n`,
       )
       .join('');
     const project = echoProject(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });

@@ -80,11 +80,11 @@ describe('an expectation that is JavaScript', () => {
       'transform "nope()": ReferenceError',
     ],
     ['a loop', '{ javascript: "(() => { for (;;); })()" }', 'takes longer than 2 s'],
-  ])('fails by %s', async (_, expectation, told) => {
+  ])('fails by %s', async (_, expectation, message) => {
     const { exitCode, stdout } = await test(
       `    expect: [${expectation}, { javascript: "true" }]\n`,
     );
-    expect(stdout).toContain(told);
+    expect(stdout).toContain(message);
     expect(exitCode).toBe(EXIT.runFailed);
     expect(stdout).toContain('0 passed, 1 failed');
   });
@@ -92,8 +92,8 @@ describe('an expectation that is JavaScript', () => {
   it('sees the answer as the file and the case change it', async () => {
     const head = 'transform: JSON.parse(output).n + 1\n';
     expect(await test('    expect: [{ equals: "4" }]\n', {}, head)).toMatchObject({ exitCode: 0 });
-    const own = '    transform: JSON.parse(output).n\n    expect: [{ equals: "3" }]\n';
-    expect(await test(own, {}, head)).toMatchObject({ exitCode: 0 });
+    const ownTransform = '    transform: JSON.parse(output).n\n    expect: [{ equals: "3" }]\n';
+    expect(await test(ownTransform, {}, head)).toMatchObject({ exitCode: 0 });
   });
 
   it.each([
@@ -106,10 +106,10 @@ describe('an expectation that is JavaScript', () => {
     ],
     ['{ javascript: "file://check.py" }', 'is not a JavaScript file'],
     ['{ contains: n, threshold: 1 }', 'threshold needs an expectation with a score: javascript'],
-  ])('is refused before anything is sent: %s', async (expectation, told) => {
+  ])('is refused before anything is sent: %s', async (expectation, message) => {
     const files = { 'fs.js': 'const fs = require("fs");', '../check.js': CHECK };
     const { exitCode, stdout, stderr } = await test(`    expect: [${expectation}]\n`, files);
-    expect(stdout + stderr).toContain(told);
+    expect(stdout + stderr).toContain(message);
     expect(exitCode).not.toBe(0);
   });
 

@@ -36,11 +36,11 @@ tests:
 
     expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
 
-    const sent = requests.map(({ body }) => {
+    const sentPrompts = requests.map(({ body }) => {
       const { temperature, max_tokens } = body as Record<string, unknown>;
       return { temperature, max_tokens };
     });
-    expect(sent).toEqual([
+    expect(sentPrompts).toEqual([
       { temperature: 0.3, max_tokens: 1024 },
       { temperature: 0, max_tokens: 7 },
     ]);

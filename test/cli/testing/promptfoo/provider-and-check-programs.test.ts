@@ -51,9 +51,9 @@ describe('providers and checks of a configuration that are programs', () => {
         prompts: ['{{a}}\u2028'],
         providers: [provider],
         evaluateOptions: { maxConcurrency: 1 },
-        tests: ['x', 'y', 'z'].map((a, at) => ({
+        tests: ['x', 'y', 'z'].map((a, index) => ({
           vars: { a },
-          assert: [{ type: 'equals', value: `${a}\u2028 ${at + 1}` }],
+          assert: [{ type: 'equals', value: `${a}\u2028 ${index + 1}` }],
         })),
       };
 
@@ -249,7 +249,10 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'k is 1' }] }]\n`;
   });
 
   it('are loaded a few times for many answers if they are checks that import something', async () => {
-    const answers = [...Array.from({ length: 12 }, (_, at) => `answer ${at}`), 'x'.repeat(300_000)];
+    const answers = [
+      ...Array.from({ length: 12 }, (_, index) => `answer ${index}`),
+      'x'.repeat(300_000),
+    ];
     const config = {
       prompts: ['{{a}}'],
       providers: ['echo'],

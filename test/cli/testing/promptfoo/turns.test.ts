@@ -190,8 +190,8 @@ tests:
       { name: 'case 1 (prompt 2)', status: 'failed' },
     ]);
 
-    const said = 'a "b"\n\n{{ c }}\n{% d';
-    expect(cases[1]).toMatchObject({ repetitions: [{ outputs: [{ data: said }] }] });
+    const answer = 'a "b"\n\n{{ c }}\n{% d';
+    expect(cases[1]).toMatchObject({ repetitions: [{ outputs: [{ data: answer }] }] });
   });
 
   it('fail a case alone that promptfoo fails alone', async () => {

@@ -56,9 +56,9 @@ it.each([
     const argv = ['test', 'promptfooconfig.json', '--allow-commands', '--json'];
     const { stdout } = await new Project(files).run(argv);
     const { cases } = JSON.parse(stdout()) as { readonly cases: readonly Case[] };
-    const found = groups.map((group, at) => ({ ...group, unmet: unmetIn(cases[at]) }));
+    const judged = groups.map((group, index) => ({ ...group, unmet: unmetIn(cases[index]) }));
 
-    expect(found).toEqual(
+    expect(judged).toEqual(
       groups.map(group => ({ ...group, unmet: group.pass ? 0 : group.rows.length })),
     );
   },

@@ -199,8 +199,8 @@ describe('the report of tests', () => {
   it('is a comment of at most 65,536 characters that says what it lacks, and mentions nobody', async () => {
     const cases = Array.from(
       { length: 40 },
-      (_, at) =>
-        `  - { name: "@team/x ${at} ${'|'.repeat(2000)}", inputs: { text: "@@you <b>\\n\\n# a" }, expect: [{ equals: no }] }\n`,
+      (_, index) =>
+        `  - { name: "@team/x ${index} ${'|'.repeat(2000)}", inputs: { text: "@@you <b>\\n\\n# a" }, expect: [{ equals: no }] }\n`,
     );
     const { stdout } = await echoProject(cases.join('')).run(['test', '--reporter', 'markdown']);
     const markdown = stdout().trimEnd();

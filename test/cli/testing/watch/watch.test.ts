@@ -24,18 +24,18 @@ function threePromptProject(): Project {
 }
 
 /** Starts a command that keeps running, and returns its output since the last look at it. */
-function startWatching(own: Project, argv: readonly string[] = []) {
+function startWatching(project: Project, argv: readonly string[] = []) {
   const started = startInProcess(['test', '--watch', ...argv], {
-    home: own.home,
+    home: project.home,
     local: localService,
   });
-  let [shown, told] = [0, 0];
+  let [shownLength, toldLength] = [0, 0];
   const next = async (until: string): Promise<string> => {
-    await vi.waitFor(() => expect(started.stderr().slice(told)).toContain(until), {
+    await vi.waitFor(() => expect(started.stderr().slice(toldLength)).toContain(until), {
       timeout: 60_000,
     });
-    const text = started.stderr().slice(told) + started.stdout().slice(shown);
-    [shown, told] = [started.stdout().length, started.stderr().length];
+    const text = started.stderr().slice(toldLength) + started.stdout().slice(shownLength);
+    [shownLength, toldLength] = [started.stdout().length, started.stderr().length];
     return text;
   };
 
@@ -44,45 +44,45 @@ function startWatching(own: Project, argv: readonly string[] = []) {
 
 describe('test --watch', () => {
   it('runs all once, then the cases that each change concerns, and says which and why', async () => {
-    const own = threePromptProject();
-    const { stderr, raise, ended, next, round } = startWatching(own);
+    const project = threePromptProject();
+    const { stderr, raise, ended, next, round } = startWatching(project);
 
     expect(await round()).toContain('3 passed, 0 failed');
 
-    own.write('a/text.txt', 'other');
+    project.write('a/text.txt', 'other');
     expect(await round()).toMatch(
       /text\.txt changed: 1 case\n[^]*FAILED a\/one\.test\.yaml[^]*0 passed, 1 failed/u,
     );
 
-    own.write('a/two.prompt', ECHO);
-    own.write('a/_part.prompt', '');
-    own.write('a/one.prompt', ECHO.replace('{{text}}', '{{text}}{{> part}}'));
-    own.write('a/text.txt', 'own');
+    project.write('a/two.prompt', ECHO);
+    project.write('a/_part.prompt', '');
+    project.write('a/one.prompt', ECHO.replace('{{text}}', '{{text}}{{> part}}'));
+    project.write('a/text.txt', 'own');
 
     expect(await round()).toMatch(
       /(?:a\/one\.prompt|a\/text\.txt), [^]*changed: 1 case\n[^]*1 passed, 0 failed/u,
     );
 
-    own.write('a/_part.prompt', '!');
+    project.write('a/_part.prompt', '!');
     expect(await round()).toMatch(/a\/_part\.prompt changed: 1 case\n[^]*FAILED a\/one/u);
 
-    own.write('b/three.test.yaml', 'cases: [');
+    project.write('b/three.test.yaml', 'cases: [');
     expect(await round()).toMatch(/three\.test\.yaml changed[^]*error: b\/three\.test\.yaml/u);
 
-    own.write('b/three.test.yaml', 'cases: [{ inputs: { text: own } }]');
+    project.write('b/three.test.yaml', 'cases: [{ inputs: { text: own } }]');
     expect(await round()).toMatch(/three\.test\.yaml changed: 1 case\n[^]*1 passed, 0 failed\n$/u);
 
-    own.write('c/four.prompt', ECHO);
-    own.write('c/four.test.yaml', 'cases: [{ inputs: { text: a } }]');
+    project.write('c/four.prompt', ECHO);
+    project.write('c/four.test.yaml', 'cases: [{ inputs: { text: a } }]');
 
     expect(await round()).toMatch(/four\.test\.yaml[^]*1 passed, 0 failed\n$/u);
     expect(stderr()).toMatch(
       /note: so far 8 runs took \d+ tokens, \$0\.00\nnote: {3}echo: \$0\.00\n/u,
     );
 
-    rmSync(path.join(own.home, 'c/four.test.yaml'));
+    rmSync(path.join(project.home, 'c/four.test.yaml'));
     await next('c/four.test.yaml deleted\n');
-    rmSync(path.join(own.home, 'a/_part.prompt'));
+    rmSync(path.join(project.home, 'a/_part.prompt'));
 
     expect(await round()).toMatch(/^a\/_part\.prompt deleted: 1 case\n/u);
 
@@ -107,22 +107,22 @@ describe('test --watch', () => {
         tests: [{ description: name, assert: [{ type: 'javascript', value: 'file://check.cjs' }] }],
       });
 
-    const own = new Project({
+    const project = new Project({
       'bot.mjs': bot('one'),
       'check.cjs': check('one a'),
       'promptfooconfig.json': config('first', 'a'),
     });
-    const { round, raise, ended } = startWatching(own, ['--allow-commands']);
+    const { round, raise, ended } = startWatching(project, ['--allow-commands']);
 
     expect(await round()).toContain('1 passed, 0 failed');
 
-    own.write('bot.mjs', bot('two'));
-    own.write('promptfooconfig.json', config('second', 'a'));
+    project.write('bot.mjs', bot('two'));
+    project.write('promptfooconfig.json', config('second', 'a'));
 
     expect(await round()).toContain('0 passed, 1 failed');
 
-    own.write('check.cjs', check('two b'));
-    own.write('promptfooconfig.json', config('third', 'b'));
+    project.write('check.cjs', check('two b'));
+    project.write('promptfooconfig.json', config('third', 'b'));
 
     expect(await round()).toContain('1 passed, 0 failed');
 
@@ -131,14 +131,14 @@ describe('test --watch', () => {
   });
 
   it('runs those cases of a test file that changed, and all if what stands above them did', async () => {
-    const own = new Project({ 'echo.prompt': ECHO });
+    const project = new Project({ 'echo.prompt': ECHO });
     const write = (head: string, ...texts: readonly string[]): void => {
       const cases = texts.map(text => `  - { name: says ${text}, inputs: { text: "${text}" } }\n`);
-      own.write('echo.test.yaml', `${head}cases:\n${cases.join('')}`);
+      project.write('echo.test.yaml', `${head}cases:\n${cases.join('')}`);
     };
 
     write('', 'one', 'two');
-    const { stdout, stderr, next, round, raise, ended } = startWatching(own);
+    const { stdout, stderr, next, round, raise, ended } = startWatching(project);
 
     expect(await round()).toContain('2 passed, 0 failed');
 
@@ -154,7 +154,7 @@ describe('test --watch', () => {
 
     expect(await next('so far 6 runs')).toContain('echo.test.yaml changed: 2 cases');
 
-    own.write('echo.test.yaml', 'cases: [');
+    project.write('echo.test.yaml', 'cases: [');
     await vi.waitFor(() => expect(stderr()).toContain('error: echo.test.yaml'), {
       timeout: 60_000,
     });
@@ -170,14 +170,14 @@ describe('test --watch', () => {
   it('ends a round that costs nothing at a change, and runs its cases in the next', async () => {
     const slow = (delay: number): string =>
       `target: sandbox\ncases:\n  - { name: slow, options: { delaySeconds: ${delay} } }\n`;
-    const own = new Project({ 'slow.test.yaml': slow(130), 'echo.prompt': ECHO });
-    own.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
-    const { stdout, round, raise, ended } = startWatching(own);
-    await vi.waitFor(() => expect(readRunJournal(own)).toContain('ended'), { timeout: 60_000 });
+    const project = new Project({ 'slow.test.yaml': slow(130), 'echo.prompt': ECHO });
+    project.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
+    const { stdout, round, raise, ended } = startWatching(project);
+    await vi.waitFor(() => expect(readRunJournal(project)).toContain('ended'), { timeout: 60_000 });
 
     expect(stdout()).toBe('');
 
-    own.write('slow.test.yaml', slow(0));
+    project.write('slow.test.yaml', slow(0));
     expect(await round()).toMatch(/slow\.test\.yaml changed: 1 case\n[^]*2 passed, 0 failed/u);
     expect(stdout().match(/^passed /gmu)).toHaveLength(2);
 

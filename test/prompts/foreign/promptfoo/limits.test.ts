@@ -3,7 +3,7 @@ import { convert, PROVIDERS, parseCases } from './convert-configuration.ts';
 
 describe('limits of a configuration of promptfoo', () => {
   const list = (count: number): string =>
-    JSON.stringify(Array.from({ length: count }, (_, at) => String(at)));
+    JSON.stringify(Array.from({ length: count }, (_, index) => String(index)));
   const lists = (one: number, other: number): string =>
     `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: ${list(one)}, b: ${list(other)} }\n`;
 
@@ -30,7 +30,9 @@ describe('limits of a configuration of promptfoo', () => {
   });
 
   it('reads 1,000 different files and refuses 1,001', async () => {
-    const files = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`f${at}.txt`, 'x']));
+    const files = Object.fromEntries(
+      Array.from({ length: 1001 }, (_, index) => [`f${index}.txt`, 'x']),
+    );
     const config = (count: number): string =>
       `prompts: ['{{a}}']\n${PROVIDERS}tests:\n${Object.keys(files)
         .slice(0, count)

@@ -57,10 +57,10 @@ describe('programs and addresses of promptfoo', () => {
   it('have no paths of this machine in a models file that is written', async () => {
     const text = `prompts: ["{{a}}"]\nproviders: [file://bot.ts]\ntests: [{vars: {a: x}}]`;
     const files = { 'bot.ts': '' };
-    const written = await convert(text, { files });
+    const converted = await convert(text, { files });
 
-    expect(written.models).not.toContain('node_modules');
-    expect(noteLines(written).join('\n')).toMatch(
+    expect(converted.models).not.toContain('node_modules');
+    expect(noteLines(converted).join('\n')).toMatch(
       /`file:\/\/bot\.ts` is TypeScript: its entry needs tsx or jiti/,
     );
 
@@ -85,11 +85,14 @@ describe('programs and addresses of promptfoo', () => {
     ['config: {url: "https://b.example/", body: {q: "{{a.b}}"}}', /more than variables/],
     ['config: {url: "https://b.example/", body: {}, transformResponse: file://t.js}', /is a file/],
     ['config: {url: "https://b.example/", body: {}, auth: {}}', /it has `auth`/],
-  ])('are left out with the reason if no entry can express them: %s', async (config, note) => {
-    const converted = await convert(
-      `prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]\ntests: [{vars: {a: x}}]`,
-    );
-    expect(parseModels(converted)).toEqual([]);
-    expect(noteLines(converted).join('\n')).toMatch(note);
-  });
+  ])(
+    'are left out with the reason if no entry can express them: %s',
+    async (config, expectedNote) => {
+      const converted = await convert(
+        `prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]\ntests: [{vars: {a: x}}]`,
+      );
+      expect(parseModels(converted)).toEqual([]);
+      expect(noteLines(converted).join('\n')).toMatch(expectedNote);
+    },
+  );
 });

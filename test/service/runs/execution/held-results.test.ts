@@ -6,7 +6,7 @@ import { HandClock } from '../../../support/hand-clock.ts';
 const MIB = 1024 * 1024;
 const away = new DatabaseUnavailableError('away');
 
-function made() {
+function createResults() {
   const clock = new HandClock();
   const faults: unknown[] = [];
   return {
@@ -18,7 +18,7 @@ function made() {
 
 describe('a result that waits for the database', () => {
   it('is lost after ten minutes, and reported once with its run', () => {
-    const { clock, faults, results } = made();
+    const { clock, faults, results } = createResults();
     const held = results.hold('run-1', () => 1);
     held.recordFailure(away);
     clock.advance(9 * 60_000);
@@ -33,7 +33,7 @@ describe('a result that waits for the database', () => {
   });
 
   it('is lost if the others leave it no room, until one of them is written down', () => {
-    const { faults, results } = made();
+    const { faults, results } = createResults();
     const [first, second, third] = ['a', 'b', 'c'].map(id => results.hold(id, () => 128 * MIB));
     first?.recordFailure(away);
     second?.recordFailure(away);
@@ -46,7 +46,7 @@ describe('a result that waits for the database', () => {
   });
 
   it('is lost if the service stops while it waits, and reported once', () => {
-    const { faults, results } = made();
+    const { faults, results } = createResults();
     const [waiting, stored] = ['run-1', 'run-2'].map(id => results.hold(id, () => 1));
     waiting?.recordFailure(away);
     expect([waiting?.stop(), waiting?.stop(), stored?.stop()]).toEqual([true, false, false]);
@@ -56,7 +56,7 @@ describe('a result that waits for the database', () => {
   });
 
   it('is kept as long as another fault lasts, such as a full disk', () => {
-    const { clock, faults, results } = made();
+    const { clock, faults, results } = createResults();
     const held = results.hold('run-1', () => 1024 * MIB);
     held.recordFailure(new Error('disk is full'));
     clock.advance(60 * 60_000);

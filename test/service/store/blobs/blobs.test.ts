@@ -6,7 +6,7 @@ import { postgresPrograms, startPostgres } from '../../../support/databases/post
 import { temporaryDataDir } from '../../../support/local-service.ts';
 
 /** Longer than two parts of what the database keeps in parts. */
-const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `${at},`).join(''));
+const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, index) => `${index},`).join(''));
 
 async function read(database: string | undefined): Promise<void> {
   const store = await openDatabase({ dataDir: temporaryDataDir(), database, clock: serviceClock });

@@ -52,47 +52,47 @@ describe('media in an object store', () => {
 
   test('are stored under names that cannot be guessed, with type and checksum, and have the same URLs', async () => {
     const service = await start();
-    const made = await service.post<Run>('/runs', await card(service));
-    const url = made.data.outputs[0]?.data ?? '';
+    const run = await service.post<Run>('/runs', await card(service));
+    const url = run.data.outputs[0]?.data ?? '';
 
     expect(url).toContain(service.service.url.replace('/v1', '/media/'));
 
     const [key = ''] = keysIn('media');
     expect(key).toMatch(/^pictures\/[0-9a-f]{32}\/media\/[0-9a-f-]{36}\.png$/);
 
-    const kept = objects.objects.get(key);
-    expect(kept).toMatchObject({
+    const storedObject = objects.objects.get(key);
+    expect(storedObject).toMatchObject({
       type: 'image/png',
       checksum: expect.stringMatching(/^[\w+/]{43}=$/) as string,
     });
 
     const answer = await fetch(url);
     expect(answer.headers.get('content-type')).toBe('image/png');
-    expect(kept?.bytes.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
+    expect(storedObject?.bytes.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
     expect(existsSync(path.join(service.dataDir, 'media'))).toBe(false);
 
     const described = await service.post<Run>('/runs', await seen(service));
     expect(described.data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
     expect(keysIn('inputs')).toEqual([expect.stringMatching(/\/inputs\/[0-9a-f-]{36}\/0$/)]);
 
-    const asked = objects.asked.length;
+    const requestCount = objects.asked.length;
     await service.post('/runs', slowRun(await service.versionOf('sandbox'), '0'));
 
-    expect(objects.asked).toHaveLength(asked);
+    expect(objects.asked).toHaveLength(requestCount);
   });
 
   test('are found in their former place, and removed once they have expired', async () => {
     const dataDir = temporaryDataDir();
     const clock = new HandClock(Date.now());
     const before = await TestService.forTest({ dataDir, env: {} });
-    const early = await before.post<Run>('/runs', await card(before));
+    const earlierRun = await before.post<Run>('/runs', await card(before));
     await before.close();
     const service = await start({ dataDir, clock });
-    const shown = await service.data<Run>(`/runs/${early.data.runId}`);
+    const shown = await service.data<Run>(`/runs/${earlierRun.data.runId}`);
 
     expect((await fetch(shown.outputs[0]?.data ?? '')).status).toBe(200);
 
-    for (let made = 0; made < 3; made += 1) await service.post('/runs', await card(service));
+    for (let index = 0; index < 3; index += 1) await service.post('/runs', await card(service));
     await service.post('/runs', await seen(service));
 
     expect([...keysIn('media'), ...keysIn('inputs')]).toHaveLength(4);
@@ -175,8 +175,8 @@ describe('media in an object store', () => {
 
   test('that are away answer 503, gone ones 404', async () => {
     const service = await start();
-    const made = await service.post<Run>('/runs', await card(service));
-    const url = made.data.outputs[0]?.data ?? '';
+    const run = await service.post<Run>('/runs', await card(service));
+    const url = run.data.outputs[0]?.data ?? '';
     await objects.stop();
     const status = async () => (await fetch(url)).status;
 
@@ -195,7 +195,7 @@ describe('media in an object store', () => {
     const body = await card(service);
     await objects.stop();
     const going = service.post<Run>('/runs', body);
-    const asked = clock.now();
+    const requestedAt = clock.now();
     let ended = false;
     void going.finally(() => {
       ended = true;
@@ -211,7 +211,7 @@ describe('media in an object store', () => {
       )
       .toBe(true);
 
-    expect(clock.now() - asked).toBeGreaterThanOrEqual(60_000);
+    expect(clock.now() - requestedAt).toBeGreaterThanOrEqual(60_000);
     expect((await going).data).toMatchObject({
       runStatus: 'failed',
       outputs: [

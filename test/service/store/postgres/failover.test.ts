@@ -38,9 +38,9 @@ describe.skipIf(postgresPrograms() === undefined)(
       const service = await TestService.forTest({ dataDir: temporaryDataDir(), database });
       const { key } = service;
       const sandbox = await service.versionOf('sandbox');
-      const early = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+      const runBefore = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
 
-      expect(early.data.runStatus).toBe('succeeded');
+      expect(runBefore.data.runStatus).toBe('succeeded');
 
       const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
       await expect
@@ -69,11 +69,11 @@ describe.skipIf(postgresPrograms() === undefined)(
         .toBe(200);
       expect((await going).data.runStatus).toBe('succeeded');
 
-      const late = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
-      expect(late.data.runStatus).toBe('succeeded');
+      const runAfter = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+      expect(runAfter.data.runStatus).toBe('succeeded');
 
       const { rows } = await service.data<RunPage>('/runs', { key });
-      expect(rows.map(({ runId }) => runId)).toContain(early.data.runId);
+      expect(rows.map(({ runId }) => runId)).toContain(runBefore.data.runId);
       expect(rows.map(({ runStatus }) => runStatus)).toEqual([
         'succeeded',
         'succeeded',

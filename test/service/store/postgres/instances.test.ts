@@ -285,10 +285,10 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     ['mysql://ann:sekret@127.0.0.1/team', 'INVALID_DATABASE_URL', 'is not a PostgreSQL URL'],
   ])(
     "can't start with %s, and the error does not show the password",
-    async (database, code, named) => {
+    async (database, code, message) => {
       const started = startService({ dataDir: temporaryDataDir(), env: {}, database });
       await expect(started).rejects.toMatchObject({ code });
-      await expect(started).rejects.toThrow(named);
+      await expect(started).rejects.toThrow(message);
       await expect(started).rejects.not.toThrow('sekret');
     },
   );

@@ -44,7 +44,8 @@ describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)(
       const made = await Promise.all(
         Array.from(
           { length: 60 },
-          async (_, at) => await all[at % 2]?.post<Run>('/runs', slowRun(sandbox, '0'), { key }),
+          async (_, index) =>
+            await all[index % 2]?.post<Run>('/runs', slowRun(sandbox, '0'), { key }),
         ),
       );
 

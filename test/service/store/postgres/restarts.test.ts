@@ -187,10 +187,12 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
         cluster.start();
       }
 
-      const at = instances[index % 3];
+      const instance = instances[index % 3];
       const runId =
-        at &&
-        (await createAt(at, key, slowRun(sandbox, index % 2 === 0 ? '1' : '0')).catch(() => ''));
+        instance &&
+        (await createAt(instance, key, slowRun(sandbox, index % 2 === 0 ? '1' : '0')).catch(
+          () => '',
+        ));
       if (runId) acknowledged.push(runId);
     }
 

@@ -24,7 +24,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
   afterAll(() => cluster?.remove());
 
   /** Its URL by another name of this machine; the certificate is for localhost and 127.0.0.1. */
-  function at(host: string, query: string): string {
+  function databaseAt(host: string, query: string): string {
     const ca = path.join(temporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
     const url = new URL(cluster.url);
@@ -40,7 +40,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     ['127.0.0.2', 'sslmode=require&sslrootcert=CA'],
     ['127.0.0.2', 'sslmode=verify-ca&sslrootcert=CA'],
   ])('is used at %s with %s', async (host, query) => {
-    const database = at(host, query);
+    const database = databaseAt(host, query);
     const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
     await store.close();
   });
@@ -50,7 +50,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     writeFileSync(ca, CERTIFICATE);
     const options = {
       dataDir: temporaryDataDir(),
-      database: at('localhost', 'sslmode=verify-full'),
+      database: databaseAt('localhost', 'sslmode=verify-full'),
     };
     const store = await openStore({ ...options, env: { NODE_EXTRA_CA_CERTS: ca } });
     await store.close();
@@ -61,7 +61,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     ['127.0.0.1', 'sslmode=verify-ca', /sslrootcert/],
     ['127.0.0.2', 'sslmode=verify-full&sslrootcert=CA', /127\.0\.0\.2 is not in the cert/],
   ])('is refused at %s with %s', async (host, query, message) => {
-    const database = at(host, query);
+    const database = databaseAt(host, query);
     const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/warning/i);

@@ -47,9 +47,10 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     const [service] = both as [TestService];
 
     const rows = async () => (await service.data<RunPage>('/runs')).rows;
-    const shown = async () => (await rows()).map(row => [row.runName, row.runStatus, row.credits]);
+    const listRuns = async () =>
+      (await rows()).map(row => [row.runName, row.runStatus, row.credits]);
 
-    await expect.poll(shown).toEqual([
+    await expect.poll(listRuns).toEqual([
       ['Sandbox', 'succeeded', 1],
       ['Sandbox', 'failed', null],
       ['Hello', 'succeeded', 1],
