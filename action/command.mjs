@@ -3,30 +3,31 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** From the URL, so that a Node that is too old gets as far as the command, which reports it. */
+/** Read from the URL, because a Node that is too old lacks `import.meta.dirname`; the command then reports its age. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Returns the arguments that start the command of the action's own revision: built there if it is whole, else installed.
+ * Returns the arguments that start the command of the action's own revision: the build in it if it is complete, else an
+ * installed one.
  *
  * @param directory the step's own directory, outside of the workspace
  */
 export function findCommand({ version, registry }, directory) {
-  const built = path.join(root, 'bin', 'promptrun.js');
-  if (version === '' && isWhole(built)) return [process.execPath, built];
-  const wantedVersion = version === '' ? ownVersion() : version;
+  const builtCommand = path.join(root, 'bin', 'promptrun.js');
+  if (version === '' && isCompleteBuild(builtCommand)) return [process.execPath, builtCommand];
+  const wantedVersion = version === '' ? readOwnVersion() : version;
   if (!/^\w[\w.+-]*$/u.test(wantedVersion)) {
     throw new Error('The input version is not a version of promptrun');
   }
-  return [process.execPath, install(wantedVersion, registryFlags(registry), directory)];
+  return [process.execPath, install(wantedVersion, toRegistryFlags(registry), directory)];
 }
 
-/** Runs promptrun without a shell. Captures its output, except the report of tests, which is made for this log. */
-export function promptrun([file, ...before], args, keys) {
+/** Runs promptrun without a shell. Captures its output, except the report of tests, which is written for this log. */
+export function runPromptrun([file, ...before], args, keys) {
   const output = args[0] === 'test' ? 'inherit' : 'pipe';
   const result = spawnSync(file, [...before, ...args], {
     encoding: 'utf8',
-    env: { ...environment(name => !name.startsWith('PROMPTRUN_ACTION_')), ...keys },
+    env: { ...pickEnvironment(name => !name.startsWith('PROMPTRUN_ACTION_')), ...keys },
     maxBuffer: 256 * 1024 * 1024,
     stdio: ['ignore', output, output],
   });
@@ -34,28 +35,28 @@ export function promptrun([file, ...before], args, keys) {
   return { code: result.status ?? 1, stdout: result.stdout ?? '', stderr: result.stderr ?? '' };
 }
 
-function ownVersion() {
+function readOwnVersion() {
   return JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version;
 }
 
 /** Returns true for a build of this version that was not cut short. */
-function isWhole(command) {
+function isCompleteBuild(command) {
   if (!existsSync(path.join(root, 'dist', 'main.cjs'))) return false;
   const { status, stdout } = spawnSync(process.execPath, [command, '--version'], {
     encoding: 'utf8',
-    env: environment(isHarmless),
+    env: pickEnvironment(isHarmless),
   });
-  return status === 0 && stdout.trim() === ownVersion();
+  return status === 0 && stdout.trim() === readOwnVersion();
 }
 
-/** Installs the package in its own folder, with empty configuration and without anything that could run or be sent elsewhere. */
+/** Installs the package in its own folder, with an empty configuration, without scripts and without requests besides. */
 function install(version, registry, directory) {
   const folder = path.join(directory, 'command');
-  const empty = path.join(folder, 'empty.npmrc');
+  const emptyConfig = path.join(folder, 'empty.npmrc');
   mkdirSync(folder);
   writeFileSync(path.join(folder, 'package.json'), '{"private":true}\n');
-  writeFileSync(empty, '');
-  const [file, ...before] = npm();
+  writeFileSync(emptyConfig, '');
+  const [file, ...before] = getNpmCommand();
   const { status, error, stderr } = spawnSync(
     file,
     [
@@ -63,7 +64,7 @@ function install(version, registry, directory) {
       'install',
       `--prefix=${folder}`,
       ...registry,
-      `--userconfig=${empty}`,
+      `--userconfig=${emptyConfig}`,
       `--globalconfig=${path.join(folder, 'none.npmrc')}`,
       `--cache=${path.join(folder, 'cache')}`,
       '--ignore-scripts',
@@ -75,20 +76,20 @@ function install(version, registry, directory) {
     {
       cwd: folder,
       encoding: 'utf8',
-      env: environment(isHarmless),
+      env: pickEnvironment(isHarmless),
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
-  const installed = path.join(folder, 'node_modules', 'promptrun', 'bin', 'promptrun.js');
-  if (error || status !== 0 || !existsSync(installed)) {
+  const installedCommand = path.join(folder, 'node_modules', 'promptrun', 'bin', 'promptrun.js');
+  if (error || status !== 0 || !existsSync(installedCommand)) {
     const reason = error?.message ?? stderr.trim().split('\n').slice(-5).join('\n');
     throw new Error(`promptrun@${version} could not be installed: ${reason}`);
   }
-  return installed;
+  return installedCommand;
 }
 
 /** Returns npm's flag for a registry; without one, npm uses the public registry. */
-function registryFlags(registry) {
+function toRegistryFlags(registry) {
   if (registry === '') return [];
   const url = URL.canParse(registry) ? new URL(registry) : undefined;
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url?.hostname ?? '');
@@ -98,7 +99,7 @@ function registryFlags(registry) {
 }
 
 /** Returns the start of npm's command line. On Windows `npm` is a batch file, which only a shell can start. */
-function npm() {
+function getNpmCommand() {
   if (process.platform !== 'win32') return ['npm'];
   const script = path.join(
     path.dirname(process.execPath),
@@ -110,13 +111,13 @@ function npm() {
   return [process.execPath, script];
 }
 
-/** Returns true unless a variable is a key or configures npm or Node: the workflow may hold text of others. */
+/** Returns true unless a variable is a key, or configures npm or Node: others may have written parts of the workflow. */
 function isHarmless(name) {
   return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL))/iu.test(
     name,
   );
 }
 
-function environment(isKept) {
+function pickEnvironment(isKept) {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name)));
 }

@@ -1,41 +1,41 @@
-// The workspace holds what a stranger may have written: nothing is written through its links. A program that puts a link
-// in place between the look and the write runs in this job already.
+// A stranger may have written what is in the workspace, so nothing is written through its links. A program that creates a
+// link between the check and the write already runs in this job.
 import { closeSync, constants, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Windows lacks the first two, and `|` takes undefined for 0. */
+/** Windows lacks the first two; `|` treats undefined as 0. */
 const { O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_TRUNC, O_APPEND } = constants;
 
 /**
- * Checks where a file that an input names would be written, and returns its path: a relative one lies below the
- * workspace, with no link on the way; an absolute one is not a link itself.
+ * Returns the path to which a file that an input names is written. Throws for a relative one outside the workspace or over
+ * a link, and for an absolute one that is a link.
  */
-export function checkPlace(name, input) {
-  const { folder, parts } = resolvePlace(name, input);
-  let place = folder;
+export function checkWritePath(name, input) {
+  const { folder, parts } = splitWritePath(name, input);
+  let checkedPath = folder;
   for (const part of parts) {
-    place = path.join(place, part);
-    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    checkedPath = path.join(checkedPath, part);
+    if (lstatSync(checkedPath, { throwIfNoEntry: false })?.isSymbolicLink()) {
       throw new Error(
-        `The input ${input} leads over a link, which is not written through: ${place}`,
+        `The input ${input} leads over a link, which is not written through: ${checkedPath}`,
       );
     }
   }
-  return place;
+  return checkedPath;
 }
 
 /** Writes a text to the file that an input names, and creates missing folders of the workspace. */
 export function writeNamed(name, text, input) {
-  const { folder, parts } = resolvePlace(name, input);
+  const { folder, parts } = splitWritePath(name, input);
   for (let parent = folder; parts.length > 1; ) {
-    checkPlace(name, input);
+    checkWritePath(name, input);
     parent = path.join(parent, parts.shift());
     if (!lstatSync(parent, { throwIfNoEntry: false })) mkdirSync(parent);
   }
-  writeWithoutLinks(checkPlace(name, input), text, O_TRUNC);
+  writeWithoutLinks(checkWritePath(name, input), text, O_TRUNC);
 }
 
-/** Adds a text to a file of the runner, which is not a link. */
+/** Appends a text to a file of the runner. Throws if it is a link. */
 export function appendTo(file, text) {
   writeWithoutLinks(file, text, O_APPEND);
 }
@@ -52,7 +52,7 @@ function writeWithoutLinks(file, text, flag) {
   }
 }
 
-function resolvePlace(name, input) {
+function splitWritePath(name, input) {
   if (path.isAbsolute(name)) return { folder: path.dirname(name), parts: [path.basename(name)] };
   const workspace = path.resolve(process.env.GITHUB_WORKSPACE || '.');
   const parts = path.normalize(name).split(path.sep);

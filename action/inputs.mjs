@@ -1,4 +1,4 @@
-const NAMES = [
+const INPUT_NAMES = [
   'prompt',
   'prompt-file',
   'input',
@@ -28,35 +28,37 @@ const NAMES = [
 
 /** Returns the inputs of the action by their names; an empty text for one that was left out. */
 export function readInputs(env) {
-  return Object.fromEntries(NAMES.map(name => [name, (env[inputVariable(name)] ?? '').trim()]));
+  return Object.fromEntries(
+    INPUT_NAMES.map(name => [name, (env[toInputVariable(name)] ?? '').trim()]),
+  );
 }
 
-/** Returns the variable that hands an input to the step. */
-export function inputVariable(name) {
+/** Returns the environment variable in which the step gets an input. */
+export function toInputVariable(name) {
   return `PROMPTRUN_ACTION_${name === 'file_input' ? 'FILE_INPUT_YAML' : name.replaceAll('-', '_').toUpperCase()}`;
 }
 
 /** Returns the lines of an input that are not empty. */
-export function lines(text) {
+export function splitLines(text) {
   return text.split(/\r?\n/u).filter(line => line.trim() !== '');
 }
 
 /** Returns the `key=value` lines of an input. Throws an Error that names the input, never the value. */
-export function pairs(text, name) {
-  return lines(text).map((line, at) => {
+export function parsePairs(text, name) {
+  return splitLines(text).map((line, index) => {
     const equals = line.indexOf('=');
-    if (equals < 1) throw new Error(`Line ${at + 1} of the input ${name} is not key=value`);
+    if (equals < 1) throw new Error(`Line ${index + 1} of the input ${name} is not key=value`);
     return [line.slice(0, equals).trim(), line.slice(equals + 1)];
   });
 }
 
-/** Returns true if an input has its values as YAML, as actions/ai-inference takes them, not as `key=value` lines. */
+/** Returns true if an input has its values as YAML, as actions/ai-inference accepts them, not as `key=value` lines. */
 export function isYaml(text) {
-  return /^[\w.-]+[ \t]*:(?:\s|$)/u.test(lines(text)[0] ?? '');
+  return /^[\w.-]+[ \t]*:(?:\s|$)/u.test(splitLines(text)[0] ?? '');
 }
 
 /** Returns the fields of a YAML map, each with its lines, which the command interprets. */
-export function yamlFields(text) {
+export function splitYamlFields(text) {
   const fields = new Map();
   let current;
   for (const line of text.split(/\r?\n/u)) {
@@ -66,8 +68,8 @@ export function yamlFields(text) {
   return fields;
 }
 
-/** Returns the text of a field that stands in one line. */
-export function yamlText(field) {
+/** Returns the text of a field on one line, without its quotes. */
+export function readYamlText(field) {
   const [, text = ''] = /^[\w.-]+[ \t]*:[ \t]*([^\n]*)\n/u.exec(field) ?? [];
   const quoted = /^(["'])(.*)\1$/u.exec(text.trim());
   return quoted ? quoted[2] : text.trim();

@@ -1,11 +1,11 @@
-// The step of action.yml: runs a prompt, or tests of prompts, and hands the answer to the steps after it. What a service
-// answered is hostile here: it goes to files, never to the log as it is, where a line can be a command to the runner.
+// The step of action.yml: runs a prompt, or tests of prompts, and passes the answer to later steps. Answers are treated as
+// hostile: they go to files, never unchanged to the log, where a line can be a command to the runner.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findCommand, promptrun } from './command.mjs';
-import { checkPlace, writeNamed } from './files.mjs';
-import { lines, pairs, readInputs } from './inputs.mjs';
+import { findCommand, runPromptrun } from './command.mjs';
+import { checkWritePath, writeNamed } from './files.mjs';
+import { parsePairs, readInputs, splitLines } from './inputs.mjs';
 import { fail, log, mask, setOutput, warn } from './runner.mjs';
 import { resolveTarget } from './target.mjs';
 
@@ -25,19 +25,19 @@ function runTests() {
   if (inputs.prompt !== '' || inputs['prompt-file'] !== '') {
     throw new Error('Give either prompt or test, not both');
   }
-  const allowed = inputs['allow-commands'] === 'true' ? ['--allow-commands'] : [];
-  const flags = [...flag('model'), ...recordings(), ...allowed];
-  // Its report is made for this log: annotations, everything else in one line each.
-  return run(['test', ...flags, '--', ...lines(inputs.test)]).code;
+  const permissionFlags = inputs['allow-commands'] === 'true' ? ['--allow-commands'] : [];
+  const flags = [...toFlag('model'), ...getRecordingFlags(), ...permissionFlags];
+  // Its report is written for this log: annotations, and everything else on one line each.
+  return run(['test', ...flags, '--', ...splitLines(inputs.test)]).code;
 }
 
 function runPrompt() {
   if (inputs.prompt === '' && inputs['prompt-file'] === '') {
     throw new Error('Give a prompt to run, or tests with the input test');
   }
-  if (inputs['response-file'] !== '') checkPlace(inputs['response-file'], 'response-file');
+  if (inputs['response-file'] !== '') checkWritePath(inputs['response-file'], 'response-file');
   const { target, flags } = resolveTarget(inputs, directory, warn);
-  const { code, stdout, stderr } = run([...runArguments(), ...flags, '--', target]);
+  const { code, stdout, stderr } = run([...buildRunArguments(), ...flags, '--', target]);
   log(stderr);
   const answer = parseIfJson(stdout);
   if (answer !== undefined) setOutputs(answer, stdout);
@@ -45,39 +45,39 @@ function runPrompt() {
   return code;
 }
 
-function runArguments() {
-  const options = pairs(inputs.options, 'options').map(
+function buildRunArguments() {
+  const options = parsePairs(inputs.options, 'options').map(
     ([key, value]) => `--option=${key}=${value}`,
   );
-  return ['run', '--json', '--no-input', ...recordings(), ...flag('schema'), ...options];
+  return ['run', '--json', '--no-input', ...getRecordingFlags(), ...toFlag('schema'), ...options];
 }
 
-function recordings() {
-  return [...flag('record'), ...flag('replay')];
+function getRecordingFlags() {
+  return [...toFlag('record'), ...toFlag('replay')];
 }
 
-function flag(name) {
+function toFlag(name) {
   return inputs[name] === '' ? [] : [`--${name}=${inputs[name]}`];
 }
 
 function run(args) {
-  return promptrun(findCommand(inputs, directory), args, keyVariables());
+  return runPromptrun(findCommand(inputs, directory), args, buildKeyVariables());
 }
 
-/** Returns the environment variables with keys. The token is the key of the endpoint, and of nothing else. */
-function keyVariables() {
+/** Returns the environment variables with keys. The token is the key of the endpoint only. */
+function buildKeyVariables() {
   for (const name of ['provider', 'copilot-token', 'copilot-model']) {
     if (inputs[name] !== '') warn(`The input ${name} is ignored: there is no such engine here`);
   }
-  const isGone = /^https:\/\/models\.(?:github\.ai|inference\.ai\.azure\.com)(?:[:/]|$)/iu.test(
-    inputs.endpoint,
-  );
-  if (inputs.token !== '' && (inputs.endpoint === '' || isGone)) {
+  const isGitHubModels =
+    /^https:\/\/models\.(?:github\.ai|inference\.ai\.azure\.com)(?:[:/]|$)/iu.test(inputs.endpoint);
+  if (inputs.token !== '' && (inputs.endpoint === '' || isGitHubModels)) {
     warn(
       'The input token is ignored: it is the key of the input endpoint, which GitHub Models no longer is',
     );
   }
-  const endpoint = inputs.endpoint === '' || isGone ? {} : { OPENAI_BASE_URL: inputs.endpoint };
+  const endpoint =
+    inputs.endpoint === '' || isGitHubModels ? {} : { OPENAI_BASE_URL: inputs.endpoint };
   const token =
     'OPENAI_BASE_URL' in endpoint && inputs.token !== '' ? { OPENAI_API_KEY: inputs.token } : {};
   return {
@@ -96,7 +96,7 @@ function parseIfJson(json) {
   }
 }
 
-/** Returns the message of an error: a line of JSON with --json, plain words if it came before the command began. */
+/** Returns the message of an error: a line of JSON with --json, or plain text if it came before the command began. */
 function findErrorMessage(stderr) {
   const messages = stderr
     .split('\n')
@@ -113,14 +113,14 @@ function setOutputs(answer, json) {
   const file = path.join(directory, 'response.txt');
   writeFileSync(file, response);
   setOutput('response', response);
-  const named = inputs['response-file'];
-  let written = file;
+  const requestedFile = inputs['response-file'];
+  let writtenFile = file;
   try {
-    if (named !== '') writeNamed(named, response, 'response-file');
-    written = named || file;
+    if (requestedFile !== '') writeNamed(requestedFile, response, 'response-file');
+    writtenFile = requestedFile || file;
   } finally {
-    // The run is paid for: its outputs are out, whatever becomes of that file.
-    setOutput('response-file', written);
+    // The run is paid for, so its outputs are set even if that file can't be written.
+    setOutput('response-file', writtenFile);
     setOutput('json', json.trimEnd());
     if (typeof answer.runId === 'string') setOutput('run-id', answer.runId);
   }

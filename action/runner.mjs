@@ -3,18 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { EOL } from 'node:os';
 import { appendTo } from './files.mjs';
 
-/** Gives an output to the steps after this one. The delimiter can't be guessed, so no value can end itself and add another. */
+/** Sets an output for later steps. The delimiter can't be guessed, so no value can end itself and add another output. */
 export function setOutput(name, value) {
   const file = process.env.GITHUB_OUTPUT;
   if (!file) return;
-  const delimiter = unguessable();
+  const delimiter = createUnguessableWord();
   appendTo(file, `${name}<<${delimiter}${EOL}${value}${EOL}${delimiter}${EOL}`);
 }
 
-/** Writes a text to the log, where no line of it is a command. */
+/** Writes a text to the log, so that no line of it is a command. */
 export function log(text) {
   if (text.trim() === '') return;
-  const token = unguessable();
+  const token = createUnguessableWord();
   process.stdout.write(`::stop-commands::${token}${EOL}${text.trimEnd()}${EOL}::${token}::${EOL}`);
 }
 
@@ -28,12 +28,12 @@ export function warn(message) {
   process.stdout.write(`::warning title=promptrun::${escape(message)}${EOL}`);
 }
 
-/** Keeps a secret out of the log, also where it did not come from one of GitHub's. */
+/** Hides a secret in the log, even if it is not one of GitHub's secrets. */
 export function mask(secret) {
   if (secret !== '') process.stdout.write(`::add-mask::${escape(secret)}${EOL}`);
 }
 
-function unguessable() {
+function createUnguessableWord() {
   return `promptrun-${randomBytes(16).toString('hex')}`;
 }
 

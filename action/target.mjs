@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isYaml, pairs, yamlFields, yamlText } from './inputs.mjs';
+import { isYaml, parsePairs, readYamlText, splitYamlFields } from './inputs.mjs';
 
 const PROMPT_FILE = /\.prompt(?:\.ya?ml)?$/u;
 /** Files of other tools. Markdown and text need a folder in their name, because words may end like them. */
@@ -12,35 +12,43 @@ const SLUG = /^[a-z0-9][a-z0-9-]*(?:@[0-9a-f-]+)?$/u;
 const AI_INFERENCE_DEFAULTS = { model: 'openai/gpt-4o', system: 'You are a helpful assistant' };
 
 /**
- * Returns the target that the inputs name, and its flags. Words become a prompt file in the directory of this step, whose
- * placeholders they fill: nothing in them is a template.
+ * Returns the target that the inputs name, and its flags. Words fill the placeholders of a prompt file that is written for
+ * this step, so that nothing in them is a template.
  */
 export function resolveTarget(inputs, directory, warn) {
   const { prompt, 'prompt-file': file } = inputs;
   if (prompt !== '' && file !== '') warn('The input prompt is ignored: prompt-file is given');
-  const named = file !== '' && PROMPT_FILE.test(file) ? file : prompt;
-  if (file === '' || named === file) {
-    if (isPromptFile(named)) return fileTarget(inputs, named, directory, warn);
+  const promptName = file !== '' && PROMPT_FILE.test(file) ? file : prompt;
+  if (file === '' || promptName === file) {
+    if (isPromptFile(promptName)) return resolveFileTarget(inputs, promptName, directory, warn);
     if (ID.test(prompt) || (inputs['base-url'] !== '' && SLUG.test(prompt))) {
       return {
         target: prompt,
-        flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)],
+        flags: [...toModelFlag(inputs.model), ...buildInputFlags(inputs, directory)],
       };
     }
   }
-  return wordsTarget(inputs, file === '' ? prompt : readText(file, 'prompt-file'), directory, warn);
+  return writeWordsTarget(
+    inputs,
+    file === '' ? prompt : readText(file, 'prompt-file'),
+    directory,
+    warn,
+  );
 }
 
-/** Returns true for the name of a prompt file; one of promptrun's own forms need not exist. */
+/** Returns true for the name of a prompt file. One with an ending of promptrun's own need not exist. */
 function isPromptFile(name) {
   if (PROMPT_FILE.test(name)) return !/[\r\n]/u.test(name);
   return OTHER_PROMPT_FILE.test(name) && existsSync(name);
 }
 
-function fileTarget(inputs, file, directory, warn) {
+function resolveFileTarget(inputs, file, directory, warn) {
   const text = readText(file, 'prompt');
   if (!GITHUB_MODELS.test(file)) {
-    return { target: file, flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)] };
+    return {
+      target: file,
+      flags: [...toModelFlag(inputs.model), ...buildInputFlags(inputs, directory)],
+    };
   }
   // As in actions/ai-inference, the model of the file wins over the inputs.
   const hasModel = /^["']?model["']?\s*:/mu.test(text);
@@ -50,14 +58,14 @@ function fileTarget(inputs, file, directory, warn) {
   return {
     target: file,
     flags: [
-      ...(hasModel ? [] : modelFlag(namedModel(inputs, warn))),
+      ...(hasModel ? [] : toModelFlag(chooseModelName(inputs, warn))),
       ...(most === '' || hasTokens ? [] : [`--option=maxOutputTokens=${most}`]),
-      ...inputFlags(inputs, directory, isPlaceholder, warn),
+      ...buildInputFlags(inputs, directory, isPlaceholder, warn),
     ],
   };
 }
 
-function wordsTarget(inputs, words, directory, warn) {
+function writeWordsTarget(inputs, words, directory, warn) {
   if (inputs.input !== '' || inputs['file-input'] !== '' || inputs.file_input !== '') {
     warn('The inputs for variables are ignored: the prompt is words, not a file with variables');
   }
@@ -72,7 +80,7 @@ function wordsTarget(inputs, words, directory, warn) {
   };
   const content = {
     name: 'prompt',
-    model: namedModel(inputs, warn),
+    model: chooseModelName(inputs, warn),
     ...(most > 0 && { modelParameters: { maxTokens: most } }),
     messages: [
       { role: 'system', content: '{{system}}' },
@@ -89,37 +97,37 @@ function wordsTarget(inputs, words, directory, warn) {
   return { target, flags };
 }
 
-/** Returns the model of the inputs; at the user's own endpoint, under the name that it has there. */
-function namedModel({ model, endpoint }, warn) {
+/** Returns the model of the inputs, under the name that the user's own endpoint has for it. */
+function chooseModelName({ model, endpoint }, warn) {
   if (model === '') warn(`No model is given: taking ${AI_INFERENCE_DEFAULTS.model}`);
   const name = model || AI_INFERENCE_DEFAULTS.model;
   return endpoint === '' || name.startsWith('openai/') ? name : `openai/${name}`;
 }
 
-function modelFlag(model) {
+function toModelFlag(model) {
   return model === '' ? [] : [`--model=${model}`];
 }
 
 /** Returns the flags for values and files, which are key=value lines or the YAML of actions/ai-inference. */
-function inputFlags(inputs, directory, isKnown = () => true, warn = () => {}) {
-  const known = ([name]) => {
+function buildInputFlags(inputs, directory, isKnown = () => true, warn = () => {}) {
+  const isUsed = ([name]) => {
     if (!isKnown(name)) warn(`The variable ${name} is ignored: the prompt has no such placeholder`);
     return isKnown(name);
   };
   const files = ['file-input', 'file_input'].flatMap(name =>
     isYaml(inputs[name])
-      ? [...yamlFields(inputs[name])].map(([key, field]) => [key, yamlText(field)])
-      : pairs(inputs[name], name),
+      ? [...splitYamlFields(inputs[name])].map(([key, field]) => [key, readYamlText(field)])
+      : parsePairs(inputs[name], name),
   );
-  const fromFiles = files.filter(known).map(([key, file]) => `--input=${key}=@${file}`);
+  const fromFiles = files.filter(isUsed).map(([key, file]) => `--input=${key}=@${file}`);
   if (!isYaml(inputs.input)) {
-    const texts = pairs(inputs.input, 'input').filter(known);
+    const texts = parsePairs(inputs.input, 'input').filter(isUsed);
     return [
       ...texts.map(([key, value]) => `--input=${key}=${value.replace(/^@/u, '@@')}`),
       ...fromFiles,
     ];
   }
-  const fields = [...yamlFields(inputs.input)].filter(known).map(([, field]) => field);
+  const fields = [...splitYamlFields(inputs.input)].filter(isUsed).map(([, field]) => field);
   if (fields.length === 0) return fromFiles;
   const file = path.join(directory, 'inputs.yaml');
   writeFileSync(file, fields.join(''));

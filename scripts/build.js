@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FONT, packageDirectory, writeBundles } from './bundles.js';
-import { bundledPackages, notices } from './notices.js';
+import { bundledPackages, formatNotices } from './notices.js';
 import { packSqlite } from './pack-sqlite.js';
 
 /** The directory of the build; tests of the build itself use another one than dist. */
@@ -12,7 +12,7 @@ const outdir = path.resolve(process.env.OUTDIR ?? 'dist');
 
 await rm(outdir, { recursive: true, force: true });
 const files = await writeBundles(outdir);
-await writeFile(path.join(outdir, 'THIRD-PARTY-NOTICES'), notices(bundledPackages(files)));
+await writeFile(path.join(outdir, 'THIRD-PARTY-NOTICES'), formatNotices(bundledPackages(files)));
 await mkdir(path.join(outdir, 'assets'), { recursive: true });
 for (const file of [FONT, 'src/models/offline/clip.mp4']) {
   await cp(file, path.join(outdir, 'assets', path.basename(file)));

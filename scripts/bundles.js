@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
-import { chunkNames } from './chunks.js';
+import { createChunkNames } from './chunks.js';
 
 const require = createRequire(import.meta.url);
 
@@ -10,14 +10,14 @@ const require = createRequire(import.meta.url);
 const NATIVE = ['@resvg/resvg-js', '@napi-rs/keyring'];
 
 /** The beginning of the names of modules that the bundler makes. */
-const NO_FILE = '\0';
+const VIRTUAL_MODULE = '\0';
 
 /** A unit of UTF-16, which `\u` can write. */
 const NOT_ASCII = /[^\0-\x7f]/g;
 const ESCAPED_ALREADY = /\\[^\0-\x7f]/;
 
 /** The share of such units up to which escapes add next to nothing. */
-const FEW = 0.01;
+const MAX_ESCAPED_SHARE = 0.01;
 
 /** The font of cards. */
 export const FONT = path.join(packageDirectory('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
@@ -48,14 +48,19 @@ export async function writeBundles(outdir) {
   ];
   const written = (await Promise.all(bundles)).flat();
   const modules = written.flatMap(chunk => chunk.moduleIds ?? []);
-  return [...modules.filter(id => !id.startsWith(NO_FILE)), FONT, ...IN_NUNJUCKS, IN_BINARIES];
+  return [
+    ...modules.filter(id => !id.startsWith(VIRTUAL_MODULE)),
+    FONT,
+    ...IN_NUNJUCKS,
+    IN_BINARIES,
+  ];
 }
 
 /** Bundles the command in a few files of CommonJS, which start faster than many, or than ES modules. See chunks.js. */
 export async function bundleCommand(outdir, { minify = true } = {}) {
   const bundle = await rolldown({
-    ...common(),
-    plugins: minify ? [inAscii()] : [],
+    ...getCommonOptions(),
+    plugins: minify ? [createAsciiPlugin()] : [],
     input: {
       main: 'src/main.ts',
       'prompt-worker': 'src/prompts/tasks/prompt-worker.ts',
@@ -74,7 +79,7 @@ export async function bundleCommand(outdir, { minify = true } = {}) {
     chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: chunkNames(), debugName: 'files of chunks.js' }],
+      groups: [{ name: createChunkNames(), debugName: 'files of chunks.js' }],
     },
   });
   return output;
@@ -84,13 +89,14 @@ export async function bundleCommand(outdir, { minify = true } = {}) {
  * Writes the few characters of a file that are not ASCII as escapes: one of them makes V8 decode the whole file to twice
  * its size at each start. Files made of such characters would only grow.
  */
-function inAscii() {
+function createAsciiPlugin() {
   return {
     name: 'ascii',
     generateBundle(_options, bundle) {
       for (const chunk of Object.values(bundle)) {
         const others = chunk.code?.match(NOT_ASCII)?.length ?? 0;
-        if (others > 0 && others < chunk.code.length * FEW) chunk.code = escaped(chunk.code);
+        if (others > 0 && others < chunk.code.length * MAX_ESCAPED_SHARE)
+          chunk.code = escaped(chunk.code);
       }
     },
   };
@@ -104,7 +110,7 @@ function escaped(code) {
 }
 
 async function bundleLibrary(outdir) {
-  const bundle = await rolldown({ ...common(), input: { index: 'src/index.ts' } });
+  const bundle = await rolldown({ ...getCommonOptions(), input: { index: 'src/index.ts' } });
   const { output } = await bundle.write({
     dir: outdir,
     format: 'esm',
@@ -143,7 +149,7 @@ async function bundleSandbox(outdir) {
   return (await bundle.write({ file, format: 'cjs', minify: true })).output;
 }
 
-function common() {
+function getCommonOptions() {
   return {
     platform: 'node',
     external: NATIVE,

@@ -7,11 +7,11 @@ import { parseAst } from 'rolldown/parseAst';
 
 const CACHE = path.resolve('node_modules/.cache/promptrun-patterns.json');
 
-/** The checker counts steps: with bounds on its time as short as by default, a busy machine changes its verdicts. */
-const PATIENCE = { timeout: 60_000, incubationTimeout: 20_000, attackTimeout: 20_000 };
+/** Longer than the defaults, with which a busy machine would change the checker's verdicts. */
+const CHECK_LIMITS = { timeout: 60_000, incubationTimeout: 20_000, attackTimeout: 20_000 };
 
 /** Patterns that the checker can't decide on, and why they are linear anyway. */
-const DECIDED = new Map([
+const REVIEWED_PATTERNS = new Map([
   [
     '(?:[-?:][ \\t]+){200}',
     'no text is read more than 200 times: the two classes have nothing in common',
@@ -25,7 +25,7 @@ for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).fil
 )) {
   const code = readFileSync(path.join('src', file), 'utf8');
   for (const { pattern, flags, start } of findPatterns(parseAst(code, { lang: 'ts' }))) {
-    const verdict = await verdictOn(pattern, flags);
+    const verdict = await checkPattern(pattern, flags);
     const line = code.slice(0, start).split('\n').length;
     if (verdict !== 'safe') faults.push(`src/${file}:${line}: /${pattern}/${flags} ${verdict}`);
   }
@@ -35,17 +35,17 @@ writeFileSync(CACHE, JSON.stringify(verdicts));
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-async function verdictOn(pattern, flags) {
-  if (DECIDED.has(pattern)) return 'safe';
+async function checkPattern(pattern, flags) {
+  if (REVIEWED_PATTERNS.has(pattern)) return 'safe';
   const key = `/${pattern}/${flags}`;
-  verdicts[key] ??= describe(await check(pattern, flags, PATIENCE));
+  verdicts[key] ??= describeVerdict(await check(pattern, flags, CHECK_LIMITS));
   return verdicts[key];
 }
 
-function describe({ status, complexity, attack }) {
+function describeVerdict({ status, complexity, attack }) {
   if (status === 'safe') return 'safe';
   if (status === 'unknown') {
-    return 'could not be decided on: scripts/check-patterns.js lists those that a person has';
+    return 'could not be decided on: scripts/check-patterns.js lists those that a person has reviewed';
   }
   return `is ${complexity?.summary ?? 'not linear'}, for example on ${attack?.pattern ?? 'some text'}`;
 }

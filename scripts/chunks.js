@@ -54,15 +54,15 @@ const FILES = {
 };
 
 /** Names the file a module belongs to, once the graph of modules is complete; null leaves it to the bundler. */
-export function chunkNames() {
+export function createChunkNames() {
   let names;
   return (id, context) => {
-    names ??= assign(module => context.getModuleInfo(module)?.importedIds);
+    names ??= assignNames(module => context.getModuleInfo(module)?.importedIds);
     return names.get(id) ?? null;
   };
 }
 
-function assign(importsOf) {
+function assignNames(importsOf) {
   const names = new Map();
   for (const [file, roots] of Object.entries(FILES)) {
     for (const root of roots) {

@@ -19,9 +19,9 @@ import { createInterface } from 'node:readline';
 
 const root = path.resolve(import.meta.dirname, '..');
 const image = mkdtempSync(path.join(tmpdir(), 'promptrun-image-'));
-const inImage = file => path.join(image, file);
-const usr = inImage('usr/local');
-/** The settings that npm has elsewhere, such as its registry and its cache, apply here too. */
+const toImagePath = file => path.join(image, file);
+const usr = toImagePath('usr/local');
+/** npm's other settings, such as its registry and its cache, apply here too. */
 const env = {
   ...process.env,
   PATH: `${path.join(usr, 'bin')}:${process.env.PATH}`,
@@ -31,16 +31,16 @@ const env = {
 
 try {
   for (const directory of ['tmp', 'root', 'usr/local/lib', 'usr/local/bin']) {
-    mkdirSync(inImage(directory), { recursive: true });
+    mkdirSync(toImagePath(directory), { recursive: true });
   }
   const started = { cwd: image, entry: [], command: [], health: [] };
-  for (const { name, rest } of instructions()) step(name, rest, started);
-  await start(started);
+  for (const { name, rest } of readInstructions()) runInstruction(name, rest, started);
+  await checkService(started);
 } finally {
   rmSync(image, { recursive: true, force: true });
 }
 
-function instructions() {
+function readInstructions() {
   const text = readFileSync(path.join(root, 'deploy/Dockerfile'), 'utf8');
   const lines = text.replace(/\\\n\s*/g, '').split('\n');
   return lines
@@ -48,14 +48,14 @@ function instructions() {
     .map(line => ({ name: line.split(' ', 1)[0], rest: line.slice(line.indexOf(' ') + 1) }));
 }
 
-function step(name, rest, started) {
+function runInstruction(name, rest, started) {
   if (name === 'WORKDIR') {
-    started.cwd = inImage(rest);
+    started.cwd = toImagePath(rest);
     mkdirSync(started.cwd, { recursive: true });
   }
-  if (name === 'ENV') Object.assign(env, Object.fromEntries([placed(rest).split('=')]));
+  if (name === 'ENV') Object.assign(env, Object.fromEntries([replaceImagePaths(rest).split('=')]));
   if (name === 'COPY') copy(rest.split(' '), started.cwd);
-  if (name === 'RUN') run(withInstalled(placed(rest), started.cwd), started.cwd);
+  if (name === 'RUN') run(replaceInstallation(replaceImagePaths(rest), started.cwd), started.cwd);
   if (name === 'ENTRYPOINT') started.entry = JSON.parse(rest);
   if (name === 'HEALTHCHECK') started.health = JSON.parse(rest.slice(rest.indexOf('[')));
   if (name === 'CMD') started.command = JSON.parse(rest);
@@ -66,7 +66,7 @@ function copy(words, cwd) {
   const [from, target] = words.filter(word => !word.startsWith('--'));
   if (words.some(word => word.startsWith('--from='))) {
     const [begin, end] = path.basename(from).split('*');
-    const made = readdirSync(path.dirname(inImage(from)));
+    const made = readdirSync(path.dirname(toImagePath(from)));
     if (!made.some(file => file.startsWith(begin) && file.endsWith(end ?? ''))) {
       throw new Error(`the first stage made no ${from} for ${target}`);
     }
@@ -79,15 +79,15 @@ function copy(words, cwd) {
   cpSync(path.join(root, from), path.join(cwd, target), { recursive: true, filter });
 }
 
-/** Paths of the image are below its directory; its users are not there. */
-function placed(text) {
+/** Replaces paths of the image by those below its directory, and leaves its users out. */
+function replaceImagePaths(text) {
   return text
     .replace(/(?<=[ =])\/(?=tmp|root|data)/g, `${image}/`)
     .replaceAll(' -o node -g node', '');
 }
 
 /** Replaces `npm ci` by a link to what it would install. */
-function withInstalled(command, cwd) {
+function replaceInstallation(command, cwd) {
   return command.replace(/^npm ci(?: --\S+)*/, () => {
     if (!existsSync(path.join(cwd, 'package-lock.json'))) {
       throw new Error('the lock file is not copied');
@@ -104,11 +104,11 @@ function run(command, cwd) {
 }
 
 /** Starts what the image starts, asks for its health, and stops it as a container is stopped. */
-async function start({ entry, command, health }) {
+async function checkService({ entry, command, health }) {
   const [program, ...args] = [...entry, ...command, '--port', '0'];
   const service = spawn(program, args, {
     cwd: image,
-    env: { ...env, HOME: inImage('root') },
+    env: { ...env, HOME: toImagePath('root') },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(service, 'exit');

@@ -15,62 +15,64 @@ const RUNS = [
   [90, 100],
 ];
 
-const { wilsonInterval, formatInterval } = await statistics('src/cli/statistics/interval.ts');
+const { wilsonInterval, formatInterval } = await importSource('src/cli/statistics/interval.ts');
 const parts = [];
 let y = 34;
 
-heading('When and how often: what runs of one case say about its true rate');
+drawHeading('When and how often: what runs of one case say about its true rate');
 for (const [passed, runs] of RUNS) {
   const interval = wilsonInterval(passed / runs, runs);
   const price = runs === 1 ? 'price of 1 run' : `price of ${runs} runs`;
-  row(
+  drawRow(
     `${passed} of ${runs} passed`,
     interval,
     passed / runs,
     `${formatInterval(interval)} · ${price}`,
   );
 }
-line(
-  `--sure stops as soon as the answers decide: ${sureRuns()} runs instead of 100 for a case at 60 % that needs 80 %.`,
+drawLine(
+  `--sure stops as soon as the answers decide: ${readSureRuns()} runs instead of 100 for a case at 60 % that needs 80 %.`,
 );
-line('--provider-batch has every run answered at half the price, within hours instead of seconds.');
+drawLine(
+  '--provider-batch has every run answered at half the price, within hours instead of seconds.',
+);
 y += 16;
-heading('A good gate: how often --baseline --fail-on worse stops a change');
-for (const [cases, runs, unchanged, , worse] of gates()) {
+drawHeading('A good gate: how often --baseline --fail-on worse stops a change');
+for (const [cases, runs, unchanged, , worse] of readGates()) {
   const name = `${cases} cases, ${runs === '1' ? '1 run' : `${runs} runs`} each`;
-  row(
+  drawRow(
     name,
     [0, Number.parseFloat(worse) / 100],
     undefined,
     `${worse} (nothing changed: ${unchanged})`,
   );
 }
-line(
+drawLine(
   'The bar is the share of changes 10 points worse, of a prompt that passes 90 % of the time, that are stopped.',
 );
-line('Write 300 cases if you can. If you have 12, run each 25 times.');
+drawLine('Write 300 cases if you can. If you have 12, run each 25 times.');
 
-writeFileSync(process.argv[2] ?? path.resolve('docs', 'how-sure.svg'), picture());
+writeFileSync(process.argv[2] ?? path.resolve('docs', 'how-sure.svg'), buildPicture());
 
 /** Imports a module of the command's source. */
-async function statistics(file) {
+async function importSource(file) {
   const { output } = await build({ input: file, write: false });
   return import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString('base64')}`);
 }
 
-function guide() {
+function readGuide() {
   return readFileSync(path.resolve('docs', 'how-sure.md'), 'utf8');
 }
 
 /** Returns the average number of runs in the guide's table of `--sure`. */
-function sureRuns() {
-  const [, runs] = /^\| 80 % \| 60 % \| (\d+) \|/mu.exec(guide());
+function readSureRuns() {
+  const [, runs] = /^\| 80 % \| 60 % \| (\d+) \|/mu.exec(readGuide());
   return runs;
 }
 
 /** Returns the rows of the guide's table of gates. */
-function gates() {
-  const [, table] = guide().split('| cases | runs of each |');
+function readGates() {
+  const [, table] = readGuide().split('| cases | runs of each |');
   return table
     .split('\n')
     .slice(2)
@@ -83,18 +85,18 @@ function gates() {
     );
 }
 
-function heading(text) {
+function drawHeading(text) {
   parts.push(`<text class="heading" x="20" y="${y}">${text}</text>`);
   y += ROW;
 }
 
-function line(text) {
+function drawLine(text) {
   parts.push(`<text class="dim" x="20" y="${y}">${text}</text>`);
   y += 22;
 }
 
 /** Draws a bar between its name and its figures. */
-function row(name, [low, high], value, figures) {
+function drawRow(name, [low, high], value, figures) {
   const at = share => (BAR.x + share * BAR.width).toFixed(1);
   const top = y - 12;
   parts.push(
@@ -111,7 +113,7 @@ function row(name, [low, high], value, figures) {
   y += ROW - 6;
 }
 
-function picture() {
+function buildPicture() {
   const label = 'How much repeated runs say, what they cost, and how often a gate stops a change';
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img" aria-label="${label}">`,

@@ -15,10 +15,10 @@ const ALLOWED = new Set([
 ]);
 
 /** Licences of packages that name theirs in their own words, after a look at the text. */
-const READ = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
+const REVIEWED = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
 
 /** Code that is compiled into packages, and has no package of its own to read. */
-const INSIDE = {
+const COMPILED_IN = {
   undici: [
     {
       name: 'llhttp',
@@ -42,10 +42,10 @@ export function bundledPackages(files) {
 }
 
 /** Returns the text of THIRD-PARTY-NOTICES. */
-export function notices(packages) {
-  const inside = packages.flatMap(({ name }) => INSIDE[name] ?? []);
+export function formatNotices(packages) {
+  const inside = packages.flatMap(({ name }) => COMPILED_IN[name] ?? []);
   const all = [...packages, ...inside];
-  return [INTRODUCTION, ...all.map(one => notice(one, all))].join(`\n${'-'.repeat(80)}\n\n`);
+  return [INTRODUCTION, ...all.map(one => formatNotice(one, all))].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 const INTRODUCTION = `The files of this package contain the following third-party packages, unchanged but for bundling and minification.
@@ -62,19 +62,19 @@ function readPackage(directory) {
     readFileSync(path.join(directory, 'package.json'), 'utf8'),
   );
   const license = rest.license ?? licenses?.[0]?.type;
-  if (!(name in READ) && !choices(license).some(one => ALLOWED.has(one))) {
+  if (!(name in REVIEWED) && !splitLicences(license).some(one => ALLOWED.has(one))) {
     throw new Error(
       `${name}@${version} has the licence ${license}, which scripts/notices.js does not list`,
     );
   }
   const source = (typeof repository === 'string' ? repository : repository?.url) ?? homepage ?? '';
   const by = typeof author === 'string' ? author : author?.name;
-  const text = licenceText(directory);
+  const text = readLicenceText(directory);
   return {
     directory,
     name,
     version,
-    licence: READ[name] ?? license,
+    licence: REVIEWED[name] ?? license,
     source: source.replace(/^git\+/, ''),
     by,
     text,
@@ -82,13 +82,13 @@ function readPackage(directory) {
 }
 
 /** Returns the licences in an expression such as `(MIT OR CC0-1.0)`. */
-function choices(license) {
+function splitLicences(license) {
   return String(license)
     .split(/ OR |[()]/)
     .map(one => one.trim());
 }
 
-function licenceText(directory) {
+function readLicenceText(directory) {
   const texts = readdirSync(directory)
     .filter(file => /^(licen[sc]e|copying|notice)/i.test(file))
     .map(file => path.join(directory, file))
@@ -97,16 +97,16 @@ function licenceText(directory) {
   return texts.length > 0 ? texts.join('\n\n') : undefined;
 }
 
-function notice({ name, version, licence, source, by, text }, all) {
+function formatNotice({ name, version, licence, source, by, text }, all) {
   const head = `${name} ${version}\nLicence: ${licence}\n${source ? `Source: ${source}\n` : ''}`;
   const sibling = all.find(
     other => other.source === source && other.licence === licence && other.text,
   );
-  return `${head}\n${text ?? sibling?.text ?? standardText(licence, by ?? `the authors of ${name}`)}\n`;
+  return `${head}\n${text ?? sibling?.text ?? buildStandardText(licence, by ?? `the authors of ${name}`)}\n`;
 }
 
 /** Returns the licence of packages that name MIT and have no copy of it: ours with another holder of the rights. */
-function standardText(licence, holder) {
+function buildStandardText(licence, holder) {
   if (licence !== 'MIT') {
     throw new Error(`a package of ${holder} has no copy of its licence, ${licence}`);
   }

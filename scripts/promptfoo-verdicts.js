@@ -15,10 +15,10 @@ const FILE = path.join(import.meta.dirname, '../test/cli/testing/promptfoo/verdi
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Name the folder in which promptfoo is installed.');
-const installed = path.resolve(folder, 'node_modules/promptfoo');
-const { version } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
-const loaded = await import(pathToFileURL(path.join(installed, 'dist/src/index.js')).href);
-const { runAssertion } = loaded.default.assertions;
+const packageFolder = path.resolve(folder, 'node_modules/promptfoo');
+const { version } = JSON.parse(readFileSync(path.join(packageFolder, 'package.json'), 'utf8'));
+const promptfoo = await import(pathToFileURL(path.join(packageFolder, 'dist/src/index.js')).href);
+const { runAssertion } = promptfoo.default.assertions;
 
 const { rows } = JSON.parse(readFileSync(FILE, 'utf8'));
 const lines = [];

@@ -15,7 +15,7 @@ const ENDPOINTS = ['/responses', '/chat/completions', '/batches', '/images/gener
 /** Prose, which validates nothing. */
 const PROSE = new Set(['description', 'title', 'example', 'examples', 'deprecated', 'x-oaiMeta']);
 
-/** Interfaces, the forms of usage that the data set counts them by, and the files whose bodies are really of that form. */
+/** Interfaces, the names of their forms in the data set, and the files whose bodies really have that form. */
 const FORMS = [
   ['Messages', 'anthropic default', /./],
   ['Messages', 'aws anthropic', /./],
@@ -34,7 +34,8 @@ const FORMS = [
  * Bodies that are not an answer of one request to a model of text: embeddings, and a turn of several requests. The third is a
  * body of Gemini's endpoint for Chat Completions, which counts thinking in the total alone; the data set leaves it out.
  */
-const OTHERS = /embedding|test_anthropic_compaction|test_compatible_api_with_tool_calls_without_id/;
+const EXCLUDED_FILES =
+  /embedding|test_anthropic_compaction|test_compatible_api_with_tool_calls_without_id/;
 
 const COUNTS = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'];
 
@@ -42,14 +43,14 @@ const [openApi, usages] = process.argv.slice(2);
 if (!openApi || !usages) {
   throw new Error('usage: provider-descriptions.js <openapi.json> <usages.json>');
 }
-write('openai.json', trimmedDescription(read(openApi)));
-write('usages.json', collectedUsages(read(usages)));
+write('openai.json', trimDescription(read(openApi)));
+write('usages.json', collectUsages(read(usages)));
 
 function read(file) {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-function trimmedDescription({ paths, components }) {
+function trimDescription({ paths, components }) {
   const schemas = {};
   const keep = value => {
     if (typeof value !== 'object' || value === null) return;
@@ -73,7 +74,7 @@ function trimmedDescription({ paths, components }) {
   };
 }
 
-/** Names of properties are kept even if they read like keywords. */
+/** Returns a schema without prose. Keeps names of properties that read like keywords. */
 function withoutProse(value, areNames = false) {
   if (Array.isArray(value)) return value.map(item => withoutProse(item));
   if (typeof value !== 'object' || value === null) return value;
@@ -83,13 +84,13 @@ function withoutProse(value, areNames = false) {
   );
 }
 
-/** Bodies with the counts that they stand for: per interface, a few of those with the same fields. */
-function collectedUsages(collected) {
+/** Returns bodies with their token counts: per interface, at most two with the same fields. */
+function collectUsages(collected) {
   const rows = Object.fromEntries(FORMS.map(([name]) => [name, new Set()]));
   const alike = new Map();
   for (const { body, extracted } of collected) {
     const { file = '', model: _, modelVersion: __, ...counts } = body;
-    if (OTHERS.test(file)) continue;
+    if (EXCLUDED_FILES.test(file)) continue;
     for (const { extractors, usage } of extracted) {
       const names = extractors.map(({ provider_id, api_flavor }) => `${provider_id} ${api_flavor}`);
       const row = JSON.stringify({ body: counts, tokens: COUNTS.map(key => usage[key] ?? 0) });
@@ -106,7 +107,7 @@ function collectedUsages(collected) {
   );
 }
 
-/** Writes an object with each of its parts' own parts on a line, so that a difference can be read. */
+/** Writes an object with one entry of each part on a line, so that differences can be read. */
 function write(file, object) {
   const parts = Object.entries(object).map(([name, part]) => {
     const [open, close] = Array.isArray(part) ? '[]' : '{}';

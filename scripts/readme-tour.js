@@ -21,12 +21,12 @@ const check = (what, good, detail = '') => {
 
 // The paths are absolute: with backslashes and a drive on Windows.
 const absolute = name => path.join(directory, name);
-const more = [
+const moreLines = [
   `promptrun run "${absolute('note.prompt')}" -i "topic=@${absolute('names.csv')}"`,
   `promptrun batch hello --from "${absolute('names.csv')}" --out "${absolute('named.jsonl')}"`,
 ];
 
-const printed = [...tourLines(), ...more].map(line => {
+const outputs = [...readTourLines(), ...moreLines].map(line => {
   const { status, error, stdout, stderr } = runLine(line);
   check(line, status === 0, `exit ${status} ${error ?? ''}\n${stdout}${stderr}`);
   return stdout;
@@ -35,15 +35,15 @@ const fileText = name => {
   const file = path.join(directory, name);
   return existsSync(file) ? readFileSync(file) : Buffer.from('');
 };
-check('ten commands', printed.length >= 10);
-check('the first command greets Ada', printed[0]?.includes('Ada'), printed[0]);
-check('the filter prints the status', printed.includes('succeeded\n'), printed.join('\n'));
+check('ten commands', outputs.length >= 10);
+check('the first command greets Ada', outputs[0]?.includes('Ada'), outputs[0]);
+check('the filter prints the status', outputs.includes('succeeded\n'), outputs.join('\n'));
 const picture = readdirSync(directory).find(name => name.endsWith('.png'));
 check(
   'the image is a PNG',
   picture !== undefined && fileText(picture).subarray(1, 4).toString() === 'PNG',
 );
-check('an input from a file by its path', printed.at(-2)?.includes('Ada\nGrace'), printed.at(-2));
+check('an input from a file by its path', outputs.at(-2)?.includes('Ada\nGrace'), outputs.at(-2));
 const rows = fileText('results.jsonl').toString().trim().split('\n');
 check('the batch has two rows', rows.length === 2, rows.join('\n'));
 
@@ -59,7 +59,7 @@ writeFileSync(reportFile, `${report.join('\n')}\n`);
 process.stdout.write(`${report.join('\n')}\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-function tourLines() {
+function readTourLines() {
   const readme = readFileSync(path.join(import.meta.dirname, '..', 'README.md'), 'utf8').replaceAll(
     '\r\n',
     '\n',

@@ -7,16 +7,16 @@ import { writeBundles } from './bundles.js';
 import { bundledPackages } from './notices.js';
 
 const readJson = file => JSON.parse(readFileSync(file, 'utf8'));
-const own = readJson('package.json');
-const locked = readJson('package-lock.json').packages;
+const packageJson = readJson('package.json');
+const lockedPackages = readJson('package-lock.json').packages;
 
 const outdir = mkdtempSync(path.join(tmpdir(), 'promptrun-sbom-'));
 const bundled = bundledPackages(await writeBundles(outdir)).map(({ directory }) =>
-  relativeName(directory),
+  toRelativeName(directory),
 );
 rmSync(outdir, { recursive: true });
-const beside = Object.keys(locked).filter(
-  name => name !== '' && !locked[name].dev && !bundled.includes(name),
+const installedBeside = Object.keys(lockedPackages).filter(
+  name => name !== '' && !lockedPackages[name].dev && !bundled.includes(name),
 );
 
 const bom = {
@@ -25,33 +25,33 @@ const bom = {
   version: 1,
   metadata: {
     component: {
-      ...component(own.name, own),
-      'bom-ref': `${own.name}@${own.version}`,
+      ...toComponent(packageJson.name, packageJson),
+      'bom-ref': `${packageJson.name}@${packageJson.version}`,
       type: 'application',
     },
   },
-  components: [...bundled, ...beside]
+  components: [...bundled, ...installedBeside]
     .sort((one, other) => (one < other ? -1 : 1))
-    .map(name => lockedComponent(name)),
+    .map(name => toLockedComponent(name)),
 };
 process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
 
-function relativeName(directory) {
+function toRelativeName(directory) {
   return path.relative(process.cwd(), directory).split(path.sep).join('/');
 }
 
-function lockedComponent(place) {
-  const entry = locked[place];
+function toLockedComponent(place) {
+  const entry = lockedPackages[place];
   const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
   return {
-    ...component(name, entry),
+    ...toComponent(name, entry),
     type: 'library',
     scope: entry.optional && !bundled.includes(place) ? 'optional' : 'required',
     hashes: toHashes(entry.integrity),
   };
 }
 
-function component(name, { version, license }) {
+function toComponent(name, { version, license }) {
   const [scope, plain] = name.startsWith('@') ? name.split('/') : [undefined, name];
   const url = `pkg:npm/${scope ? `${encodeURIComponent(scope)}/` : ''}${plain}@${version}`;
   return {
@@ -66,7 +66,7 @@ function component(name, { version, license }) {
   };
 }
 
-/** Names that are not SPDX ids are given as they are. */
+/** Returns a licence. A name that is not an SPDX id stays as it is. */
 function toLicence(license) {
   return { license: /^[\w.+-]+$/.test(license) ? { id: license } : { name: license } };
 }

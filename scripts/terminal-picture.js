@@ -50,7 +50,7 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** Returns the lines that the commands leave on a terminal, one after another, each after the line that starts it. */
+/** Runs the commands on one terminal, and returns its lines: each command, followed by its output. */
 async function recordLines(commands) {
   const screen = new xterm.Terminal({
     cols: COLUMNS,
@@ -61,16 +61,16 @@ async function recordLines(commands) {
   symlinkSync(path.resolve('bin', 'promptrun.js'), path.join(home, 'promptrun'));
   writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nGrace\nKatherine\n');
   for (const command of commands) {
-    await written(screen, `\u001b[32m$\u001b[0m \u001b[1m${command}\u001b[0m\r\n`);
-    await run(command, screen);
+    await writeToScreen(screen, `\u001b[32m$\u001b[0m \u001b[1m${command}\u001b[0m\r\n`);
+    await runOnScreen(command, screen);
   }
   const { active } = screen.buffer;
   return Array.from({ length: active.baseY + active.cursorY }, (_, at) =>
-    lineSpans(active.getLine(at)),
+    splitIntoSpans(active.getLine(at)),
   );
 }
 
-function run(command, screen) {
+function runOnScreen(command, screen) {
   const env = {
     HOME: home,
     PATH: `${home}${path.delimiter}${process.env.PATH}`,
@@ -95,19 +95,19 @@ function run(command, screen) {
   });
 }
 
-function written(screen, text) {
+function writeToScreen(screen, text) {
   return new Promise(resolve => {
     screen.write(text, resolve);
   });
 }
 
-/** Returns the pieces of a line that look alike, each with the column it begins at. */
-function lineSpans(line) {
+/** Returns the spans of a line with equal attributes, each with its first column. */
+function splitIntoSpans(line) {
   const spans = [];
   const { length } = line.translateToString(true);
   for (let column = 0; column < length; column += 1) {
     const cell = line.getCell(column);
-    const look = cellAttributes(cell);
+    const look = toSvgAttributes(cell);
     const last = spans.at(-1);
     if (last?.look === look) last.text += cell.getChars() || ' ';
     else spans.push({ column, look, text: cell.getChars() || ' ' });
@@ -116,7 +116,7 @@ function lineSpans(line) {
 }
 
 /** Returns the differences of a cell from plain text, as attributes of SVG. */
-function cellAttributes(cell) {
+function toSvgAttributes(cell) {
   const colour = cell.isFgPalette() ? PALETTE[cell.getFgColor()] : undefined;
   return [
     colour && ` fill="${colour}"`,
@@ -139,7 +139,7 @@ function draw(lines) {
     `<rect width="${width}" height="${height}" rx="8" fill="#1e222a"/>`,
     ...dots,
     `<g font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${FOREGROUND}">`,
-    // Browsers give every text its own white-space, so that it is not enough to give it to the group.
+    // Browsers set white-space on every text, so that setting it on the group is not enough.
     '<style>text { white-space: pre }</style>',
     ...texts,
     '</g>',

@@ -4,11 +4,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 const versions = (process.env.NODES ?? '20,22,24,26').split(',');
-const failed = versions.filter(version => !passes(nodeBinary(version)));
+const failed = versions.filter(version => !runTests(installNode(version)));
 for (const version of failed) process.stderr.write(`the tests fail on Node ${version}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-function nodeBinary(version) {
+function installNode(version) {
   const args = [
     'exec',
     '--yes',
@@ -24,7 +24,7 @@ function nodeBinary(version) {
   }).trim();
 }
 
-function passes(node) {
+function runTests(node) {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   process.stdout.write(`\n== Node ${version}\n`);
   // First on the path too, for what the tests start through a shell.

@@ -1,4 +1,4 @@
-// Runs the tests that hold on Windows too (`npm run test:windows`). The others need a pty, a shell, PostgreSQL or signals.
+// Runs the tests that pass on Windows too (`npm run test:windows`). The others need a pty, a shell, PostgreSQL or signals.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -108,9 +108,9 @@ const TESTS = [
   'test/wire',
 ];
 
-// Vitest runs what it finds and says nothing of the rest.
-const gone = TESTS.filter(file => !existsSync(file));
-if (gone.length > 0) throw new Error(`these tests are gone: ${gone.join(', ')}`);
+// Vitest runs what it finds and does not report the rest.
+const missingTests = TESTS.filter(file => !existsSync(file));
+if (missingTests.length > 0) throw new Error(`these tests are gone: ${missingTests.join(', ')}`);
 
 const { status } = spawnSync(
   process.execPath,

@@ -22,12 +22,12 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 async function runChecks() {
   const results = [];
   for (const name of CHECKS) {
-    const child = npmRun(name, ['ignore', 'pipe', 'pipe']);
+    const child = startNpmScript(name, ['ignore', 'pipe', 'pipe']);
     if (child.pid !== undefined) setPriority(child.pid, LOWER_PRIORITY);
     const [out, err, isPassed] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
-      passes(child),
+      waitForSuccess(child),
     ]);
     results.push({ name, output: `${out}${err}`, isPassed });
   }
@@ -35,15 +35,15 @@ async function runChecks() {
 }
 
 function runTests() {
-  return passes(npmRun('test:run', 'inherit'));
+  return waitForSuccess(startNpmScript('test:run', 'inherit'));
 }
 
-function npmRun(script, stdio) {
+function startNpmScript(script, stdio) {
   return spawn(`npm run --silent ${script}`, { shell: true, stdio });
 }
 
 /** Resolves with true if the process ends with 0. */
-function passes(child) {
+function waitForSuccess(child) {
   return new Promise(resolve => {
     child.on('error', () => resolve(false));
     child.on('close', code => resolve(code === 0));

@@ -1,5 +1,5 @@
-// Finds the Node that the single executable is made of: the running one if it is of that version, else npm's package
-// of it. That lies in its own folder, since its `node` would be first on the PATH of every npm script.
+// Finds the Node that the single executable is made of: the running one if it has that version, else npm's package of
+// it. The package is installed in a folder of its own, because its `node` would be first on the PATH of npm scripts.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,22 +12,22 @@ const { optionalDependencies } = JSON.parse(
 /** One exact version for every platform. */
 export const [BASE_VERSION] = Object.values(optionalDependencies);
 
-/** Returns the path of the Node to build with, installed if it isn't there. */
-export function baseNode() {
+/** Returns the path of the Node to build with. Installs it if necessary. */
+export function findBaseNode() {
   if (process.version === `v${BASE_VERSION}`) return process.execPath;
-  const windows = process.platform === 'win32';
-  const name = `node-${windows ? 'win' : process.platform}-${process.arch}`;
+  const isWindows = process.platform === 'win32';
+  const name = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
   if (!(name in optionalDependencies)) {
     throw new Error(
       `npm has no Node ${BASE_VERSION} for this platform: run the build with that version of Node`,
     );
   }
-  const file = path.join(FOLDER, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
+  const file = path.join(FOLDER, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
   if (!existsSync(file) || readVersion(file) !== `v${BASE_VERSION}`) {
     const args = ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     execFileSync('npm', args, {
       cwd: FOLDER,
-      shell: windows,
+      shell: isWindows,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }

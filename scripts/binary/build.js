@@ -19,14 +19,14 @@ import { inject } from 'postject';
 import { rolldown } from 'rolldown';
 import { CHECKSUM_BYTES } from '../../bin/code-cache.js';
 import { FONT, packageDirectory } from '../bundles.js';
-import { baseNode } from './base-node.js';
+import { findBaseNode } from './base-node.js';
 
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const BEGINNING = '(function (exports, require, module, __filename, __dirname) {';
 const END = '\n})';
 
-/** SQLite is Node's own here, and nobody imports the library of an executable. */
-const LEFT_OUT = new Set([
+/** Files that an executable lacks: SQLite is Node's own there, and nobody imports its library. */
+const EXCLUDED = new Set([
   'dist/prebuilds',
   'dist/types',
   'dist/library',
@@ -36,24 +36,24 @@ const LEFT_OUT = new Set([
 
 const outdir = path.resolve(process.argv[2] ?? 'binary');
 const target = path.join(outdir, process.platform === 'win32' ? 'promptrun.exe' : 'promptrun');
-const node = baseNode();
-// Beside what npm installed, so that the copy of the package finds it.
+const node = findBaseNode();
+// Below node_modules, so that the copy of the package finds what npm installed.
 mkdirSync('node_modules/.cache', { recursive: true });
-const work = mkdtempSync(path.resolve('node_modules/.cache/binary-'));
+const workFolder = mkdtempSync(path.resolve('node_modules/.cache/binary-'));
 try {
   await build();
 } finally {
-  rmSync(work, { recursive: true, force: true });
+  rmSync(workFolder, { recursive: true, force: true });
 }
 
 async function build() {
   const copy = copyPackage();
   execFileSync(node, [path.resolve('scripts/binary/compile.cjs'), copy], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { HOME: path.join(work, 'home') },
+    env: { HOME: path.join(workFolder, 'home') },
   });
   const main = await bundleMain();
-  const parts = nativeParts();
+  const parts = findNativeParts();
   const font = `dist/assets/${path.basename(FONT)}`;
   const digests = digestFiles({ ...parts, [font]: path.join(copy, font) });
   const assets = {
@@ -61,9 +61,9 @@ async function build() {
     ...compileScripts(copy),
     ...parts,
     'binary.cjs': main,
-    'digests.json': written('digests.json', JSON.stringify(digests)),
+    'digests.json': writeAsset('digests.json', JSON.stringify(digests)),
   };
-  const blob = path.join(work, 'blob');
+  const blob = path.join(workFolder, 'blob');
   const config = {
     main,
     output: blob,
@@ -71,18 +71,22 @@ async function build() {
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
   };
-  execFileSync(node, ['--experimental-sea-config', written('sea.json', JSON.stringify(config))], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  execFileSync(
+    node,
+    ['--experimental-sea-config', writeAsset('sea.json', JSON.stringify(config))],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   await writeExecutable(readFileSync(blob));
 }
 
 function copyPackage() {
-  const copy = path.join(work, 'package');
+  const copy = path.join(workFolder, 'package');
   for (const part of ['bin', 'completions', 'docs', 'dist', 'package.json', 'LICENSE']) {
     cpSync(part, path.join(copy, part), {
       recursive: true,
-      filter: file => !LEFT_OUT.has(file.split(path.sep).join('/')),
+      filter: file => !EXCLUDED.has(file.split(path.sep).join('/')),
     });
   }
   return copy;
@@ -95,55 +99,56 @@ async function bundleMain() {
     platform: 'node',
     transform: { target: 'node24' },
   });
-  const file = path.join(work, 'binary.cjs');
+  const file = path.join(workFolder, 'binary.cjs');
   await bundle.write({ file, format: 'cjs', minify: true });
   return file;
 }
 
 /** Returns the files that the command reads besides its scripts, by their names in the package. */
 function collectFiles(copy) {
-  const names = filesIn(copy).filter(name =>
+  const names = listFiles(copy).filter(name =>
     /^(?:completions|docs)\/[\w.-]+$|^dist\/(?!.*\.cjs$)/.test(name),
   );
   return Object.fromEntries([...names, 'LICENSE'].map(name => [name, path.join(copy, name)]));
 }
 
-/** Scripts as functions, and what V8 compiled of them. */
+/** Returns the scripts as functions, and what V8 compiled of them. */
 function compileScripts(copy) {
   const compiled = new Map(
-    filesIn(copy).flatMap(name => (name.endsWith('.v8') ? [[path.basename(name), name]] : [])),
+    listFiles(copy).flatMap(name => (name.endsWith('.v8') ? [[path.basename(name), name]] : [])),
   );
   const assets = {};
-  for (const name of filesIn(path.join(copy, 'dist')).filter(file => file.endsWith('.cjs'))) {
+  for (const name of listFiles(path.join(copy, 'dist')).filter(file => file.endsWith('.cjs'))) {
     const source = readFileSync(path.join(copy, 'dist', name));
-    assets[`script/${name}`] = written(`script/${name}`, wrapped(source));
-    const kept = compiled.get(`${path.basename(name)}.v8`);
-    if (kept === undefined) continue;
+    assets[`script/${name}`] = writeAsset(`script/${name}`, wrapInFunction(source));
+    const compiledName = compiled.get(`${path.basename(name)}.v8`);
+    if (compiledName === undefined) continue;
     // bin/code-cache.js appends its checksums.
-    const bytes = readFileSync(path.join(copy, kept));
-    assets[`compiled/${name}`] = written(`compiled/${name}`, bytes.subarray(0, -CHECKSUM_BYTES));
+    const bytes = readFileSync(path.join(copy, compiledName));
+    assets[`compiled/${name}`] = writeAsset(`compiled/${name}`, bytes.subarray(0, -CHECKSUM_BYTES));
   }
   const resvg = readFileSync(path.join(packageDirectory('@resvg/resvg-js'), 'index.js'));
-  assets['script/@resvg/resvg-js'] = written('script/resvg', wrapped(resvg));
+  assets['script/@resvg/resvg-js'] = writeAsset('script/resvg', wrapInFunction(resvg));
   return assets;
 }
 
-function wrapped(source) {
+function wrapInFunction(source) {
   return `${BEGINNING}${source}${END}`;
 }
 
-function nativeParts() {
+/** Returns the native parts for this platform, by their names in the executable. */
+function findNativeParts() {
   const { platform, arch } = process;
   const suffix = { linux: '-gnu', win32: '-msvc' }[platform] ?? '';
-  const here = `${platform}-${arch}${suffix}`;
+  const binary = `${platform}-${arch}${suffix}`;
   return {
     'native/resvgjs.node': path.join(
-      packageDirectory(`@resvg/resvg-js-${here}`),
-      `resvgjs.${here}.node`,
+      packageDirectory(`@resvg/resvg-js-${binary}`),
+      `resvgjs.${binary}.node`,
     ),
     'native/keyring.node': path.join(
-      packageDirectory(`@napi-rs/keyring-${here}`),
-      `keyring.${here}.node`,
+      packageDirectory(`@napi-rs/keyring-${binary}`),
+      `keyring.${binary}.node`,
     ),
   };
 }
@@ -153,31 +158,35 @@ function digestFiles(files) {
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, digest(file)]));
 }
 
-/** Writes the executable whole or not at all, and never over one that is running. */
+/** Writes the executable completely or not at all, and never over one that is running. */
 async function writeExecutable(blob) {
   mkdirSync(outdir, { recursive: true });
-  const part = `${target}.part`;
+  const tempFile = `${target}.part`;
   try {
-    copyFileSync(node, part);
-    chmodSync(part, 0o755);
-    if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', part]);
-    await inject(part, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE, machoSegmentName: 'NODE_SEA' });
-    if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', part]);
-    renameSync(part, target);
+    copyFileSync(node, tempFile);
+    chmodSync(tempFile, 0o755);
+    if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', tempFile]);
+    await inject(tempFile, 'NODE_SEA_BLOB', blob, {
+      sentinelFuse: FUSE,
+      machoSegmentName: 'NODE_SEA',
+    });
+    if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', tempFile]);
+    renameSync(tempFile, target);
   } finally {
-    rmSync(part, { force: true });
+    rmSync(tempFile, { force: true });
   }
 }
 
-function written(name, content) {
-  const file = path.join(work, 'assets', name);
+/** Writes an asset below the work folder, and returns its path. */
+function writeAsset(name, content) {
+  const file = path.join(workFolder, 'assets', name);
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, content);
   return file;
 }
 
-/** Files below a folder, with slashes. */
-function filesIn(folder) {
+/** Returns the files below a folder, with slashes. */
+function listFiles(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry =>

@@ -1,5 +1,5 @@
 // Writes the manifests of brew, scoop and winget from the checksums of a release:
-// `npm run release:manifests -- <SHA256SUMS> <version> <folder>`. What the archives are called is in the checksums.
+// `npm run release:manifests -- <SHA256SUMS> <version> <folder>`. The checksums contain the names of the archives.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -12,15 +12,19 @@ if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) {
   throw new Error(`${versionOrTag} is not a version`);
 }
 const { description, license, repository } = JSON.parse(readFileSync('package.json', 'utf8'));
-const homepage = homepageUrl(repository);
+const homepage = toHomepageUrl(repository);
 const owner = homepage.split('/').at(-2);
-const archives = archivesIn(readFileSync(sumsFile, 'utf8'));
+const archives = parseArchives(readFileSync(sumsFile, 'utf8'));
 
 mkdirSync(folder, { recursive: true });
-const manifests = { 'promptrun.rb': formula(), 'promptrun.json': scoop(), ...winget() };
+const manifests = {
+  'promptrun.rb': buildFormula(),
+  'promptrun.json': buildScoopManifest(),
+  ...buildWingetManifests(),
+};
 for (const [name, text] of Object.entries(manifests)) writeFileSync(path.join(folder, name), text);
 
-function homepageUrl(named) {
+function toHomepageUrl(named) {
   const url = typeof named === 'string' ? named : named?.url;
   const address = /^(?:git\+)?https:\/\/(?<rest>[\w.-]+\/[\w.-]+\/[\w.-]+?)(?:\.git)?$/.exec(
     url ?? '',
@@ -32,9 +36,9 @@ function homepageUrl(named) {
   return 'https://github.com/OWNER/promptrun';
 }
 
-/** Checksums of the archives by platform and architecture. */
-function archivesIn(sums) {
-  const found = new Map();
+/** Returns the URLs and checksums of the archives, by platform and architecture. */
+function parseArchives(sums) {
+  const archivesByPlatform = new Map();
   for (const line of sums.split(/\r?\n/).filter(text => text.trim() !== '')) {
     const [, hash, file] = /^([0-9a-f]{64}) [ *](?:\.\/)?([\w.-]+)$/i.exec(line) ?? [];
     if (hash === undefined) {
@@ -45,30 +49,34 @@ function archivesIn(sums) {
         file,
       ) ?? [];
     if (platform === undefined) continue;
-    found.set(`${platformName(platform)}-${/^a.*(?:rm|rch)/.test(arch) ? 'arm64' : 'x64'}`, {
-      url: `${homepage}/releases/download/v${version}/${file}`,
-      hash: hash.toLowerCase(),
-    });
+    archivesByPlatform.set(
+      `${toPlatformName(platform)}-${/^a.*(?:rm|rch)/.test(arch) ? 'arm64' : 'x64'}`,
+      {
+        url: `${homepage}/releases/download/v${version}/${file}`,
+        hash: hash.toLowerCase(),
+      },
+    );
   }
-  return found;
+  return archivesByPlatform;
 }
 
-function platformName(name) {
+function toPlatformName(name) {
   if (name.startsWith('win')) return 'windows';
   return name === 'macos' ? 'darwin' : name;
 }
 
 /** Returns the archive for a platform. @throws if the release has none */
-function archiveFor(platform) {
+function requireArchive(platform) {
   const archive = archives.get(platform);
   if (archive === undefined) throw new Error(`${sumsFile} has no archive for ${platform}`);
   return archive;
 }
 
-function formula() {
-  const systems = [systemBlock('on_macos', 'darwin'), systemBlock('on_linux', 'linux')].filter(
-    Boolean,
-  );
+function buildFormula() {
+  const systems = [
+    formatSystemBlock('on_macos', 'darwin'),
+    formatSystemBlock('on_linux', 'linux'),
+  ].filter(Boolean);
   if (systems.length === 0) throw new Error(`${sumsFile} has no archive for macOS or Linux`);
   return `class Promptrun < Formula
   desc "Run, test and compare prompts from a terminal, a script or CI"
@@ -91,22 +99,22 @@ end
 }
 
 /** Returns the part of the formula for a system; empty if the release has no archive for it. */
-function systemBlock(block, platform) {
+function formatSystemBlock(block, platform) {
   const parts = [
-    archiveBlock('on_arm', `${platform}-arm64`),
-    archiveBlock('on_intel', `${platform}-x64`),
+    formatArchiveBlock('on_arm', `${platform}-arm64`),
+    formatArchiveBlock('on_intel', `${platform}-x64`),
   ].filter(Boolean);
   return parts.length === 0 ? '' : `  ${block} do\n${parts.join('\n')}\n  end`;
 }
 
-function archiveBlock(block, platform) {
+function formatArchiveBlock(block, platform) {
   const archive = archives.get(platform);
   if (archive === undefined) return '';
   return `    ${block} do\n      url "${archive.url}"\n      sha256 "${archive.hash}"\n    end`;
 }
 
-function scoop() {
-  const { url, hash } = archiveFor('windows-x64');
+function buildScoopManifest() {
+  const { url, hash } = requireArchive('windows-x64');
   const later = url.replaceAll(version, '$version');
   const manifest = {
     version,
@@ -122,8 +130,8 @@ function scoop() {
 }
 
 /** Returns the manifest for winget, in YAML, whose double quotes are those of JSON. */
-function winget() {
-  const { url, hash } = archiveFor('windows-x64');
+function buildWingetManifests() {
+  const { url, hash } = requireArchive('windows-x64');
   const id = `${owner}.promptrun`;
   const file = (type, lines) =>
     [

@@ -7,28 +7,28 @@ import path from 'node:path';
 const MEGABYTE = 1_000_000;
 const [folder, archives] = process.argv.slice(2);
 const { platform, arch } = process;
-const windows = platform === 'win32';
+const isWindows = platform === 'win32';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const licences = { LICENSE: 'LICENSE', 'THIRD-PARTY-NOTICES': 'dist/THIRD-PARTY-NOTICES' };
 for (const [name, file] of Object.entries(licences)) copyFileSync(file, path.join(folder, name));
 mkdirSync(archives, { recursive: true });
-const name = `promptrun-${version}-${windows ? 'windows' : platform}-${arch}.${windows ? 'zip' : 'tar.xz'}`;
+const name = `promptrun-${version}-${isWindows ? 'windows' : platform}-${arch}.${isWindows ? 'zip' : 'tar.xz'}`;
 const archive = path.resolve(archives, name);
 rmSync(archive, { force: true });
 // Windows has a tar that knows both forms; Git's, which is first on some PATHs, does not.
-const tar = windows
+const tar = isWindows
   ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe')
   : 'tar';
-const files = [windows ? 'promptrun.exe' : 'promptrun', ...Object.keys(licences)];
+const files = [isWindows ? 'promptrun.exe' : 'promptrun', ...Object.keys(licences)];
 if (!existsSync(path.join(folder, files[0]))) {
   throw new Error(`${folder} has no ${files[0]}: npm run build:binary`);
 }
-execFileSync(tar, [windows ? '-acf' : '-cJf', archive, '-C', folder, ...files], {
+execFileSync(tar, [isWindows ? '-acf' : '-cJf', archive, '-C', folder, ...files], {
   stdio: 'inherit',
 });
 
 const megabytes = statSync(archive).size / MEGABYTE;
-const most = windows ? 45 : 40;
+const maxMegabytes = isWindows ? 45 : 40;
 process.stdout.write(`${name}: ${megabytes.toFixed(1)} MB\n`);
-if (megabytes > most) throw new Error(`${name} has more than ${most} MB`);
+if (megabytes > maxMegabytes) throw new Error(`${name} has more than ${maxMegabytes} MB`);

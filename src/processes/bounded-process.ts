@@ -61,6 +61,13 @@ export class BoundedProcess {
     throw error;
   }
 
+  /** Kills the process. */
+  end(): void {
+    // Ignores the error of an order that could not be sent.
+    this.#child?.on('error', () => {}).kill('SIGKILL');
+    this.#child = undefined;
+  }
+
   /**
    * Sends an order and returns its reply; kills the process if none comes. Keeps this process alive
    * meanwhile.
@@ -84,13 +91,6 @@ export class BoundedProcess {
       child.unref();
       child.channel?.unref();
     }
-  }
-
-  /** Kills the process. */
-  end(): void {
-    // Ignores the error of an order that could not be sent.
-    this.#child?.on('error', () => {}).kill('SIGKILL');
-    this.#child = undefined;
   }
 
   #start(): ChildProcess {

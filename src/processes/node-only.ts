@@ -1,23 +1,21 @@
 /** Matches the imports of a JavaScript file. */
 const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
-/** Matches names that Node has, but not an engine without files, network, languages and timers. */
-const NODE_ONLY = new RegExp(
-  [
-    // process.env, process['env'], const { env } = process
-    String.raw`\b(?<name>process)(?:\.(?:env|mainModule|cwd|argv|platform|version|hrtime|memoryUsage|std|arch|uptime|nextTick)|\[)`,
-    String.raw`\}\s*=\s*(?<whole>process)\b`,
-    // Buffer.from
-    String.raw`\b(?<object>Intl|Buffer|URL|crypto|performance|global|WebAssembly)\.[A-Za-z]`,
-    // new URL(
-    String.raw`\bnew (?<class>URL|URLSearchParams|TextEncoder|TextDecoder|AbortController|Headers|Request|Response|Blob|FormData)\(`,
-    // fetch(, globalThis.fetch(
-    String.raw`(?:(?<![.\w$])|globalThis\.)(?<function>fetch|setTimeout|setInterval|setImmediate|atob|btoa)\(`,
-    // .toLocaleString(
-    String.raw`\.(?<method>toLocaleString|toLocaleDateString|toLocaleTimeString|localeCompare)\(`,
-  ].join('|'),
-  'u',
-);
+/** Match names that Node has, but not an engine without files, network, languages and timers. */
+const NODE_ONLY_FORMS = [
+  // process.env, process['env'], const { env } = process
+  /\b(?<name>process)(?:\.(?:env|mainModule|cwd|argv|platform|version|hrtime|memoryUsage|std|arch|uptime|nextTick)|\[)/u,
+  /\}\s*=\s*(?<whole>process)\b/u,
+  // Buffer.from
+  /\b(?<object>Intl|Buffer|URL|crypto|performance|global|WebAssembly)\.[A-Za-z]/u,
+  // new URL(
+  /\bnew (?<class>URL|URLSearchParams|TextEncoder|TextDecoder|AbortController|Headers|Request|Response|Blob|FormData)\(/u,
+  // fetch(, globalThis.fetch(
+  /(?:(?<![.\w$])|globalThis\.)(?<function>fetch|setTimeout|setInterval|setImmediate|atob|btoa)\(/u,
+  // .toLocaleString(
+  /\.(?<method>toLocaleString|toLocaleDateString|toLocaleTimeString|localeCompare)\(/u,
+];
+const NODE_ONLY = new RegExp(NODE_ONLY_FORMS.map(({ source }) => source).join('|'), 'u');
 
 /** Returns the first name in code that only Node has; undefined if there is none. */
 export function findNodeOnlyName(code: string): string | undefined {

@@ -82,12 +82,9 @@ function findJmespathFault(expression: string): ExpressionFault | undefined {
   }
 
   const index = findFirstWrongToken(expression);
-  return index === expression.length
-    ? { message: 'the expression is not finished', index }
-    : {
-        message: `unexpected \`${expression.slice(index).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``,
-        index,
-      };
+  if (index === expression.length) return { message: 'the expression is not finished', index };
+  const rest = expression.slice(index).replace(/\s+/gu, ' ').trim();
+  return { message: `unexpected \`${rest.slice(0, 20)}\``, index };
 }
 
 /** Returns the index of the first character that is not part of a token. */
@@ -125,12 +122,9 @@ function findFunctionFault(expression: string): ExpressionFault | undefined {
   const name = collectFunctionNames(compile(expression, JMESPATH_OPTIONS)).find(
     called => !functions.has(called),
   );
-  return name === undefined
-    ? undefined
-    : {
-        message: `unknown function \`${name}\``,
-        index: expression.search(new RegExp(`\\b${name}\\s*\\(`, 'u')),
-      };
+  if (name === undefined) return undefined;
+  const index = expression.search(new RegExp(`\\b${name}\\s*\\(`, 'u'));
+  return { message: `unknown function \`${name}\``, index };
 }
 
 function collectFunctionNames(node: unknown): string[] {

@@ -11,9 +11,9 @@ export function parseKeepingNumbers(text: string, bounds: JsonLimits): unknown {
   const marked = markNumbers(text, mark);
   if (!marked.includes(mark)) return value;
 
-  return JSON.parse(marked, function keepNumber(this: object, key, part: unknown) {
-    if (typeof part !== 'string' || !part.startsWith(mark)) return part;
-    const source = part.slice(mark.length);
+  return JSON.parse(marked, function keepNumber(this: object, key, field: unknown) {
+    if (typeof field !== 'string' || !field.startsWith(mark)) return field;
+    const source = field.slice(mark.length);
     Object.assign(this, { [getWrittenSymbol(key)]: source });
     return Number(source);
   }) as unknown;
@@ -27,10 +27,10 @@ export function stringifyAsWritten(value: unknown, indent = 0): string {
   let hasMarks = false;
   const text = JSON.stringify(
     value,
-    function markNumber(this: object, key, part: unknown) {
-      if (typeof part !== 'number' || Number.isSafeInteger(part)) return part;
+    function markNumber(this: object, key, field: unknown) {
+      if (typeof field !== 'number' || Number.isSafeInteger(field)) return field;
       const source: unknown = Reflect.get(this, getWrittenSymbol(key));
-      if (typeof source !== 'string' || !Object.is(Number(source), part)) return part;
+      if (typeof source !== 'string' || !Object.is(Number(source), field)) return field;
       hasMarks = true;
       return mark + source;
     },
@@ -49,8 +49,8 @@ function getWrittenSymbol(key: string): symbol {
 
 /** Replaces the inexact numbers of valid JSON by strings that begin with a mark. */
 function markNumbers(json: string, mark: string): string {
-  return replaceOutsideStrings(json, /-?\d[\d.eE+-]*/gu, part =>
-    isExact(part) ? part : `"${mark}${part}"`,
+  return replaceOutsideStrings(json, /-?\d[\d.eE+-]*/gu, number =>
+    isExact(number) ? number : `"${mark}${number}"`,
   );
 }
 

@@ -16,6 +16,7 @@ export interface LabelMove {
   to: string | null;
 }
 
+/** Matches 1 to 64 letters, digits and inner hyphens, such as `blue-2`. */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 const UUID_LENGTH = 36;
 const HYPHEN_INDEXES: ReadonlySet<number> = new Set([8, 13, 18, 23]);

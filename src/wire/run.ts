@@ -141,6 +141,7 @@ export interface RunReference {
   runId: string;
 }
 
+/** Matches an id such as `6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11`. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Returns true if a text has the form of a prompt, prompt version or run id. */

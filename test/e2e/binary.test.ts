@@ -44,7 +44,8 @@ function canTest(): boolean {
   const canMakeRoot =
     spawnSync('mknod', [device, 'c', '1', '3']).status === 0 && existsSync(CHROOT);
   rmSync(device, { force: true });
-  const script = "import('./scripts/binary/base-node.js').then(({ baseNode }) => baseNode())";
+  const script =
+    "import('./scripts/binary/base-node.js').then(({ findBaseNode }) => findBaseNode())";
   const hasNode = spawnSync(process.execPath, ['-e', script], { cwd: root }).status === 0;
   if (canMakeRoot && hasNode) return true;
 

@@ -150,16 +150,6 @@ export class HttpSession {
     }
   }
 
-  /** Waits before a retry. @throws {NetworkError} if the client is closed meanwhile */
-  async #waitForRetry(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      await this.sleep(ms, AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]));
-    } catch (error) {
-      if (error !== this.#closing.signal.reason) throw error;
-      throw new NetworkError('the client was closed', { nothingSent: false });
-    }
-  }
-
   /** Opens the transport at the first call. */
   getTransport(): Promise<Transport> {
     this.#transport ??= this.#openTransport();
@@ -171,6 +161,16 @@ export class HttpSession {
     this.#closing.abort();
     const transport = await this.#transport?.catch(() => undefined);
     await transport?.close();
+  }
+
+  /** Waits before a retry. @throws {NetworkError} if the client is closed meanwhile */
+  async #waitForRetry(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.sleep(ms, AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]));
+    } catch (error) {
+      if (error !== this.#closing.signal.reason) throw error;
+      throw new NetworkError('the client was closed', { nothingSent: false });
+    }
   }
 
   async #openTransport(): Promise<Transport> {

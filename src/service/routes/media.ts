@@ -101,6 +101,7 @@ export async function answerMedia(
  * has any other form.
  */
 function parseRange(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
+  // `bytes=0-99`, `bytes=100-` from a byte on, or `bytes=-100` for the last ones.
   const [, firstByte = '', lastByte = ''] =
     /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (firstByte === '' && lastByte === '') return undefined;

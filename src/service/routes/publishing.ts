@@ -6,6 +6,7 @@ import { publishSent } from '../prompts/publish-sent.ts';
 import { labelBody, labelSchema, publishBody, publishedSchema } from './prompt-schemas.ts';
 import { defineRoute, type Services } from './services.ts';
 
+/** Matches 1 to 64 letters, digits and inner hyphens, such as `my-prompt`. */
 const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 /**

@@ -18,6 +18,7 @@ export interface BucketLocation {
   readonly proxy: URL | undefined;
 }
 
+/** Matches a bucket and the path after it, such as `s3://my.bucket/team/media`. */
 const BUCKET_URL = /^s3:\/\/([a-z0-9](?:[\w.-]{0,61}[a-z0-9])?)((?:\/[\w.=-]+)*)\/?$/i;
 
 /** The region that self-hosted stores accept by default. */

@@ -103,23 +103,6 @@ export class DatabaseHost {
     }
   }
 
-  #connect(): Promise<pg.PoolClient> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.add(reject);
-      this.#pool.connect((error, client) => {
-        const isAwaited = this.#waiting.delete(reject);
-        if (client === undefined) {
-          reject(error ?? new Error('connection terminated'));
-          if (error?.message === CONNECT_TIMEOUT) this.#rejectWaiting('it accepts no connections');
-        } else if (isAwaited) {
-          resolve(client);
-        } else {
-          client.release();
-        }
-      });
-    });
-  }
-
   /**
    * Runs a query. If it takes long and the server doesn't answer a probe, drops all connections.
    */
@@ -142,14 +125,31 @@ export class DatabaseHost {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  #connect(): Promise<pg.PoolClient> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      this.#pool.connect((error, client) => {
+        const isAwaited = this.#waiting.delete(reject);
+        if (client === undefined) {
+          reject(error ?? new Error('connection terminated'));
+          if (error?.message === CONNECT_TIMEOUT) this.#rejectWaiting('it accepts no connections');
+        } else if (isAwaited) {
+          resolve(client);
+        } else {
+          client.release();
+        }
+      });
+    });
+  }
+
   #rejectWaiting(reason: string): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const reject of waiting) reject(new Error(`connection terminated: ${reason}`));
-  }
-
-  end(): Promise<void> {
-    return this.#pool.end();
   }
 
   async #dropIfSilent(): Promise<void> {

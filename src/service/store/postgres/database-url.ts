@@ -63,6 +63,7 @@ const SYSTEM_CAS = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca
  * never repeats the URL
  */
 export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
+  // Split by hand, because `URL` knows only one host: `postgres://`, `user@one:5432,two:5432`, `/name?…`.
   const [, scheme = '', authority = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/is.exec(text.trim()) ?? [];
   const user = authority.slice(0, authority.lastIndexOf('@') + 1);

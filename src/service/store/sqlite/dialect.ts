@@ -60,6 +60,7 @@ function createKyselyDatabase(database: SqliteDatabase): KyselyDatabase {
       prepared.set(sql, statement);
 
       return {
+        // True if it returns rows.
         reader: /^\s*(select|with)\b|\breturning\b/i.test(sql),
         all: values => statement.all(...(values as SqliteValue[])),
         run: values => statement.run(...(values as SqliteValue[])),
