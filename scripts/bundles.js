@@ -95,8 +95,9 @@ function createAsciiPlugin() {
     generateBundle(_options, bundle) {
       for (const chunk of Object.values(bundle)) {
         const others = chunk.code?.match(NOT_ASCII)?.length ?? 0;
-        if (others > 0 && others < chunk.code.length * MAX_ESCAPED_SHARE)
+        if (others > 0 && others < chunk.code.length * MAX_ESCAPED_SHARE) {
           chunk.code = escaped(chunk.code);
+        }
       }
     },
   };
