@@ -66,7 +66,11 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const { promptVersionId, config } = await readVersion(ctx, connection, resolvedTarget);
   await checkModelAccess(connection, promptVersionId);
   if (options.validate) {
-    await checkOptions(ctx, connection, promptVersionId, runOptions, NO_VALIDATE_HINTS);
+    await checkOptions(ctx, connection, {
+      promptVersionId,
+      options: runOptions,
+      uncheckedHints: NO_VALIDATE_HINTS,
+    });
   }
   const fields = describeConfig(config);
 

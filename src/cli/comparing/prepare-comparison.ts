@@ -77,7 +77,7 @@ export async function prepareComparison(
 
   const variants = await createVariants(ctx, openConnection, targets, parseModelNames(flags.model));
   for (const { connection, promptVersionId } of variants) {
-    await checkOptions(ctx, connection, promptVersionId, options);
+    await checkOptions(ctx, connection, { promptVersionId, options });
   }
 
   const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);

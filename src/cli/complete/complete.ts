@@ -186,8 +186,8 @@ function findNextArgument({ command, operands }: TypedCommand): CompletionSource
   const argumentSpecs = command?.arguments ?? [];
   const lastSpec = argumentSpecs.at(-1);
   const repeatableSpec = lastSpec?.[0].includes('...') === true ? lastSpec : undefined;
-  const [usage = '', , completes] = argumentSpecs[operands.length] ?? repeatableSpec ?? [];
-  return findCompletionKind(usage, completes);
+  const [usage = '', , traits] = argumentSpecs[operands.length] ?? repeatableSpec ?? [];
+  return findCompletionKind(usage, traits?.completes);
 }
 
 function getCandidateSource(completes: CompletionSource | undefined): CandidateSource {

@@ -20,21 +20,18 @@ export interface CommandSpec {
   readonly hidden?: true;
 }
 
-/**
- * An argument such as `<target>` (required) or `[run...]` (optional, repeated); completed by its
- * name unless `completes` is given.
- */
-export type ArgumentSpec = readonly [
-  name: string,
-  description: string,
-  completes?: CompletionSource,
-];
+/** An argument such as `<target>` (required) or `[run...]` (optional, repeated). */
+export type ArgumentSpec = readonly [name: string, description: string, traits?: ArgumentTraits];
+
+export interface ArgumentTraits {
+  /** The source of its completion; default by its name. */
+  readonly completes?: CompletionSource;
+}
 
 /** A flag such as `-i, --input <key=value>`. */
 export type FlagSpec = readonly [flags: string, description: string, traits?: FlagTraits];
 
-export interface FlagTraits {
-  readonly completes?: CompletionSource;
+export interface FlagTraits extends ArgumentTraits {
   /** The only values it takes. */
   readonly choices?: readonly string[];
   /** True if it is repeatable, so that its value is a list. */

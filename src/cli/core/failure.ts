@@ -46,60 +46,11 @@ const DEFAULT_ERROR_CONTEXT: ErrorContext = {
   formatCommand: (...words) => ['promptrun', ...words].join(' '),
 };
 
-/** Returns the failure of an error. The only place where errors become exit codes. */
-export function toFailure(error: unknown): Failure {
-  if (error instanceof CliError) {
-    // A plain object, because spreading an Error omits its message.
-    const { status, message, data, exitCode, hints, details } = error;
-    return { status, message, data, exitCode, hints, details };
-  }
+/** Maximum number of lines of a service's `data`. */
+const MAX_DETAILS = 10;
 
-  if (error instanceof PromptServiceError) return toClientFailure(error);
-  if (!(error instanceof Error)) return buildFailure('INTERNAL_ERROR', String(error), EXIT.fault);
-
-  const codedError = CODED_ERRORS[getErrorCode(error) ?? ''];
-  if (codedError === undefined) return toSystemFailure(error);
-
-  const { status, exitCode, hint } = codedError;
-  return buildFailure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
-}
-
-function toClientFailure(error: PromptServiceError): Failure {
-  const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
-  const hints = explainClientError(error, context as ErrorContext);
-  const details = error instanceof ServiceError ? formatDetails(error) : [];
-  return { status, message, data, exitCode: getClientErrorExitCode(error), hints, details };
-}
-
-/** Returns the failure of an error of Node, or of a bug. */
-function toSystemFailure(error: Error): Failure {
-  if (isCwdFault(error)) {
-    return buildFailure('FILE_ERROR', 'the working directory no longer exists', EXIT.usage, [
-      'Change to another one.',
-    ]);
-  }
-  if (isFileFault(error)) {
-    const hints = hasNoSpace(error) ? ['Free some disk space.'] : [];
-    return buildFailure('FILE_ERROR', error.message, EXIT.fault, hints);
-  }
-  return buildFailure('INTERNAL_ERROR', error.message, EXIT.fault, [
-    'This is a bug in promptrun; --debug shows where.',
-  ]);
-}
-
-/** Converts any error to a CliError. */
-export function toCliError(error: unknown): CliError {
-  const { message, ...failure } = toFailure(error);
-  return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
-}
-
-/**
- * Converts any error to a CliError whose message begins with its place, such as a row or a case.
- */
-export function toPlacedError(place: string, error: unknown): CliError {
-  const { message, ...failure } = toFailure(error);
-  return new CliError(`${place}: ${message}`, { ...failure, cause: error });
-}
+/** Maximum length of such a line in characters. */
+const MAX_DETAIL_LENGTH = 1000;
 
 interface CodedError {
   readonly status: string;
@@ -135,6 +86,76 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   MEDIA_UNAVAILABLE: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
   CANNOT_LISTEN: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
 };
+
+/** Returns the failure of an error. The only place where errors become exit codes. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof CliError) {
+    // A plain object, because spreading an Error omits its message.
+    const { status, message, data, exitCode, hints, details } = error;
+    return { status, message, data, exitCode, hints, details };
+  }
+
+  if (error instanceof PromptServiceError) return toClientFailure(error);
+  if (!(error instanceof Error)) {
+    return buildFailure({
+      status: 'INTERNAL_ERROR',
+      message: String(error),
+      exitCode: EXIT.fault,
+    });
+  }
+
+  const codedError = CODED_ERRORS[getErrorCode(error) ?? ''];
+  if (codedError === undefined) return toSystemFailure(error);
+
+  const { status, exitCode, hint } = codedError;
+  const hints = hint === undefined ? [] : [hint];
+  return buildFailure({ status, message: error.message, exitCode, hints });
+}
+
+function toClientFailure(error: PromptServiceError): Failure {
+  const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
+  const hints = explainClientError(error, context as ErrorContext);
+  const details = error instanceof ServiceError ? formatDetails(error) : [];
+  return { status, message, data, exitCode: getClientErrorExitCode(error), hints, details };
+}
+
+/** Returns the failure of an error of Node, or of a bug. */
+function toSystemFailure(error: Error): Failure {
+  if (isCwdFault(error)) {
+    return buildFailure({
+      status: 'FILE_ERROR',
+      message: 'the working directory no longer exists',
+      exitCode: EXIT.usage,
+      hints: ['Change to another one.'],
+    });
+  }
+
+  const { message } = error;
+  if (isFileFault(error)) {
+    const hints = hasNoSpace(error) ? ['Free some disk space.'] : [];
+    return buildFailure({ status: 'FILE_ERROR', message, exitCode: EXIT.fault, hints });
+  }
+  return buildFailure({
+    status: 'INTERNAL_ERROR',
+    message,
+    exitCode: EXIT.fault,
+    hints: ['This is a bug in promptrun; --debug shows where.'],
+  });
+}
+
+/** Converts any error to a CliError. */
+export function toCliError(error: unknown): CliError {
+  const { message, ...failure } = toFailure(error);
+  return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
+}
+
+/**
+ * Converts any error to a CliError whose message begins with its place, such as a row or a case.
+ */
+export function toPlacedError(place: string, error: unknown): CliError {
+  const { message, ...failure } = toFailure(error);
+  return new CliError(`${place}: ${message}`, { ...failure, cause: error });
+}
 
 function getClientErrorExitCode(error: PromptServiceError): ExitCode {
   if (error instanceof ValidationError) return EXIT.usage;
@@ -214,12 +235,6 @@ function explainKeyFault(
   return `${keyName} was refused. Store another one with: ${login}`;
 }
 
-/** Maximum number of lines of a service's `data`. */
-const MAX_DETAILS = 10;
-
-/** Maximum length of such a line in characters. */
-const MAX_DETAIL_LENGTH = 1000;
-
 function formatDetails({ data }: ServiceError): string[] {
   if (data === null || data === undefined) return [];
   const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
@@ -235,13 +250,10 @@ function formatRetryHint({ retryAfterMs }: RateLimitError): string {
   return seconds === 0 ? 'Try again later.' : `Try again in ${formatWait(seconds)}.`;
 }
 
-function buildFailure(
-  status: string,
-  message: string,
-  exitCode: ExitCode,
-  hints: readonly string[] = [],
-): Failure {
-  return { status, message, exitCode, hints, data: null };
+type FailureParts = Pick<Failure, 'status' | 'message' | 'exitCode'> & Partial<Failure>;
+
+function buildFailure(parts: FailureParts): Failure {
+  return { hints: [], data: null, ...parts };
 }
 
 /** Returns true for the error of a working directory that was removed. */

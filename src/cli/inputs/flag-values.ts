@@ -68,20 +68,24 @@ export function parseOptions(pairs: readonly string[]): Map<string, string> {
   return new Map(options.map(({ key, value }) => [key, value]));
 }
 
+interface CheckedOptions {
+  readonly promptVersionId: string;
+  readonly options: ReadonlyMap<string, string>;
+  /** The ways to send them anyway; none for a command without `--no-validate`. */
+  readonly uncheckedHints?: readonly string[];
+}
+
 /**
  * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the
  * prompt's model; for others, an option that any model lists is accepted, after one refresh of the
  * cache.
  *
- * @param uncheckedHints how to send it anyway; none for a command without `--no-validate`
  * @throws {CliError} USAGE_ERROR that names the accepted options
  */
 export async function checkOptions(
   ctx: Context,
   connection: Connection,
-  promptVersionId: string,
-  options: ReadonlyMap<string, string>,
-  uncheckedHints: readonly string[] = [],
+  { promptVersionId, options, uncheckedHints = [] }: CheckedOptions,
 ): Promise<void> {
   const { signal } = ctx;
   if (options.size === 0 || connection.recorder?.mode === 'replay') return;

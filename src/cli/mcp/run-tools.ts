@@ -42,7 +42,7 @@ export async function runPromptTool(
   budget.checkCostCap(connection);
 
   const request = await readRunRequest(ctx, version, args);
-  await checkOptions(ctx, connection, request.promptVersionId, request.options);
+  await checkOptions(ctx, connection, request);
 
   const body = buildRunBody(request);
   const reservation = await unlessCancelled(

@@ -61,7 +61,7 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
 
 /** Resolves when standard output has no reader any more, even if idle, or the signal is aborted. */
 async function waitUntilUnread({ io, clock }: Context, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && io.isRead()) {
+  while (!signal.aborted && io.hasReader()) {
     await clock.sleep(READER_CHECK_MS, signal).catch(() => {});
   }
 }

@@ -57,31 +57,39 @@ export async function presentRun(
     await openOutputs(ctx, connection, run, paths);
   }
 
-  return concludeRun(ctx, connection, run, options, failures);
+  return concludeRun(ctx, connection, { run, schema: options.schema, failures });
+}
+
+/** A run after printing it. */
+interface PrintedRun {
+  readonly run: Run;
+  readonly schema: OutputSchemaCheck | undefined;
+  readonly failures: readonly SaveFailure[];
 }
 
 /**
  * Returns the exit code of a run after printing it.
  *
- * @throws {CliError} if it succeeded but its outputs don't match
+ * @throws {CliError} if it succeeded but its outputs don't match, or could not be saved
  */
 export async function concludeRun(
   ctx: Context,
   connection: Connection,
-  run: Run,
-  { schema }: PresentOptions,
-  failures: readonly SaveFailure[],
+  { run, schema, failures }: PrintedRun,
 ): Promise<ExitCode> {
-  const saveFailures = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
-  saveFailures?.refuseLinks(run, failures);
-
-  if (run.runStatus === 'failed') {
-    saveFailures?.noteFailures(ctx, failures);
-    return getRunExitCode(connection, run);
+  const hasFailed = run.runStatus === 'failed';
+  if (failures.length > 0) {
+    const { refuseLinks, noteFailures } = await import('./saving/save-failures.ts');
+    refuseLinks(run, failures);
+    if (hasFailed) noteFailures(ctx, failures);
   }
+  if (hasFailed) return getRunExitCode(connection, run);
 
   await refuseMismatch(run, schema);
-  saveFailures?.refuseFailures(connection, run, failures);
+  if (failures.length > 0) {
+    const { refuseFailures } = await import('./saving/save-failures.ts');
+    refuseFailures(connection, run, failures);
+  }
   return EXIT.ok;
 }
 

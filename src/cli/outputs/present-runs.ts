@@ -43,7 +43,7 @@ export async function presentRuns(
   const runsWithPaths = savedRuns.map(({ run, paths }) => withPaths(run, paths));
   await printValue(ctx, runsWithPaths);
   return presentInTurn(ctx, savedRuns, ({ run, options, failures }) =>
-    concludeRun(ctx, connection, run, options, failures),
+    concludeRun(ctx, connection, { run, schema: options.schema, failures }),
   );
 }
 

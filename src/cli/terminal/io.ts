@@ -28,7 +28,7 @@ export interface Io {
    * Returns false once standard output has no reader, if the system can detect that without a
    * write.
    */
-  isRead(): boolean;
+  hasReader(): boolean;
   /** Writes a line to standard error, even with `--quiet`. */
   error(line: string): void;
   /** Writes a line to standard error; nothing with `--quiet`. */
@@ -124,7 +124,7 @@ export function createPlainIo(streams: Streams): PlainIo {
       const isText = typeof data === 'string' && streams.stdout.isTTY === true;
       return write(isText ? withoutHiddenControls(data) : data);
     },
-    isRead: () => hasReader(streams.stdout),
+    hasReader: () => hasReader(streams.stdout),
     error: line => {
       stepAside();
       writeNote(`${line}\n`);

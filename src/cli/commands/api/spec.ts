@@ -4,11 +4,15 @@ export const API = {
   path: 'api',
   summary: 'call any endpoint with your key and print the raw answer',
   arguments: [
-    ['<method>', 'GET, POST, PUT, PATCH or DELETE', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
+    [
+      '<method>',
+      'GET, POST, PUT, PATCH or DELETE',
+      { completes: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+    ],
     [
       '<path>',
       'a path below the base URL, such as /runs',
-      ['/runs', '/resources', '/me', '/me/credits', '/prompts/publish'],
+      { completes: ['/runs', '/resources', '/me', '/me/credits', '/prompts/publish'] },
     ],
   ],
   flags: [

@@ -7,7 +7,7 @@ const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export const COMPLETION = {
   path: 'completion',
   summary: 'print the completion script for a shell',
-  arguments: [['<shell>', SHELLS.join(', '), SHELLS]],
+  arguments: [['<shell>', SHELLS.join(', '), { completes: SHELLS }]],
   examples: [
     `bash: ${BASH.command}`,
     `zsh: ${ZSH.command}`,

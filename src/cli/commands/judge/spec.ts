@@ -20,7 +20,7 @@ export const JUDGE_CHECK = {
     [
       '<labels>',
       'a CSV or JSONL file with output, rubric and label; - for standard input',
-      'files',
+      { completes: 'files' },
     ],
   ],
   flags: [

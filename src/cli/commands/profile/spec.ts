@@ -18,7 +18,13 @@ export const PROFILE_LIST = {
 export const PROFILE_USE = {
   path: 'profile use',
   summary: 'switch to a profile',
-  arguments: [['<name>', 'the name of a profile, or local for the embedded service', 'profiles']],
+  arguments: [
+    [
+      '<name>',
+      'the name of a profile, or local for the embedded service',
+      { completes: 'profiles' },
+    ],
+  ],
   examples: ['profile use work', 'profile use local       # the embedded service'],
 } as const satisfies CommandSpec;
 
@@ -32,6 +38,6 @@ export const PROFILE_ADD = {
 export const PROFILE_REMOVE = {
   path: 'profile remove',
   summary: 'remove a profile and its key',
-  arguments: [['<name>', 'the name of the profile', 'profiles']],
+  arguments: [['<name>', 'the name of the profile', { completes: 'profiles' }]],
   examples: ['profile remove work'],
 } as const satisfies CommandSpec;

@@ -48,7 +48,13 @@ export const PROMPTS_SEARCH = {
 export const PROMPTS_NEW = {
   path: 'prompts new',
   summary: 'write a prompt file to start from, and its test file',
-  arguments: [['<file>', 'the prompt file to write; .prompt is added if missing', 'promptFiles']],
+  arguments: [
+    [
+      '<file>',
+      'the prompt file to write; .prompt is added if missing',
+      { completes: 'promptFiles' },
+    ],
+  ],
   flags: [
     ['--image', 'write a prompt that generates an image'],
     [
@@ -74,7 +80,7 @@ prints the path of each written file, one per line.`,
 export const PROMPTS_CHECK = {
   path: 'prompts check',
   summary: 'report every fault in prompt files, with line and column',
-  arguments: [['[file...]', 'prompt files (*.prompt, *.prompt.yml)', 'promptFiles']],
+  arguments: [['[file...]', 'prompt files (*.prompt, *.prompt.yml)', { completes: 'promptFiles' }]],
   flags: [
     ['--models', 'report models that this machine does not know as faults'],
     ['--models-from <file>', 'also read models from this file'],
@@ -106,7 +112,7 @@ export const PROMPTS_RENDER = {
 export const PROMPTS_PUBLISH = {
   path: 'prompts publish',
   summary: 'publish prompt files to the local service',
-  arguments: [['[file...]', 'prompt files (*.prompt)', 'promptFiles']],
+  arguments: [['[file...]', 'prompt files (*.prompt)', { completes: 'promptFiles' }]],
   flags: [
     ['--unpublish <slug>', 'unpublish a prompt; repeatable', { repeats: true }],
     DATABASE_FLAG,

@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 export const RESET = {
   path: 'reset',
   summary: 'clear the caches, the journal, or everything stored about services',
-  arguments: [['<part>', 'caches, journal or all', ['caches', 'journal', 'all']]],
+  arguments: [['<part>', 'caches, journal or all', { completes: ['caches', 'journal', 'all'] }]],
   flags: [['-y, --yes', 'do not ask for confirmation']],
   examples: ['reset caches', 'reset all --yes'],
   notes: `caches   the cached models and prompts; they are fetched again when needed

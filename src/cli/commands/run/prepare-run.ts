@@ -67,7 +67,11 @@ export async function prepareRun(
 
   const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
   if (flags.validate) {
-    await checkOptions(ctx, connection, namedTarget.promptVersionId, options, NO_VALIDATE_HINTS);
+    await checkOptions(ctx, connection, {
+      promptVersionId: namedTarget.promptVersionId,
+      options,
+      uncheckedHints: NO_VALIDATE_HINTS,
+    });
   }
 
   const { images } = suppliedInputs;

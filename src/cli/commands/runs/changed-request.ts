@@ -46,7 +46,11 @@ export async function buildChangedRequest(
     },
   );
   if (flags.validate) {
-    await checkOptions(ctx, connection, promptVersionId, newOptions, NO_VALIDATE_HINTS);
+    await checkOptions(ctx, connection, {
+      promptVersionId,
+      options: newOptions,
+      uncheckedHints: NO_VALIDATE_HINTS,
+    });
   }
 
   const isNamed = images.some(({ name }) => name !== undefined);

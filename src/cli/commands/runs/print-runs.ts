@@ -8,7 +8,7 @@ import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { requireLastRun } from '../../creation/last-run.ts';
 import { createRowBuffer } from '../../outputs/present-pages.ts';
 import { createOutputPlan, presentRun } from '../../outputs/present-run.ts';
-import { presentRuns } from '../../outputs/present-runs.ts';
+import { type PresentedRun, presentRuns } from '../../outputs/present-runs.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import type { RunFacts } from '../../outputs/saving/manifest.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
@@ -63,44 +63,52 @@ export async function saveRuns(
   names: readonly string[],
   flags: RunsSaveFlags,
 ): Promise<ExitCode> {
-  const { last, since, to, ...outputFlags } = flags;
-  const selections = [names.length > 0, last === true, since !== undefined];
-  if (selections.filter(Boolean).length !== 1) {
-    throw usageError(
-      'give either runs, --last or --since <time>',
-      'See: promptrun runs save --help',
-    );
-  }
-
-  const { since: seconds } = parsePeriod({ since }, ctx.clock.now());
-  const createPresentation = await createOutputPlan(
-    ctx,
-    { ...outputFlags, save: to ?? true },
-    '--to',
-  );
+  checkRunsSelected(names, flags);
+  const { last: _, since, to, ...outputFlags } = flags;
+  const { since: sinceSeconds } = parsePeriod({ since }, ctx.clock.now());
+  const saveFlags = { ...outputFlags, save: to ?? (true as const) };
+  const createPresentation = await createOutputPlan(ctx, saveFlags, '--to');
 
   const connection = await ctx.connection();
   const endedRuns =
-    seconds === undefined
+    sinceSeconds === undefined
       ? await readEndedRuns(ctx, connection, names)
-      : await fetchRunsSince(ctx, connection, seconds);
+      : await fetchRunsSince(ctx, connection, sinceSeconds);
 
-  const runs = [];
+  const presentedRuns: PresentedRun[] = [];
   for (const run of endedRuns) {
     const entry = await ctx.journal.find(connection.service, run.runId);
-    runs.push({ run, options: createPresentation(toRunFacts(entry)) });
+    presentedRuns.push({ run, options: createPresentation(toRunFacts(entry)) });
   }
 
-  const [first] = runs;
-  if (seconds === undefined && first !== undefined && runs.length === 1) {
-    return presentRun(ctx, connection, first.run, first.options);
+  const { length: count } = presentedRuns;
+  if (to === '-' && (sinceSeconds !== undefined || count !== 1)) {
+    throw usageError('--to - takes the output of one run', `You named ${count} runs.`);
   }
 
-  if (to === '-') {
-    throw usageError('--to - takes the output of one run', `You named ${runs.length} runs.`);
-  }
+  // A period may have any number of runs, so that its JSON is always a list.
+  return sinceSeconds === undefined
+    ? presentOneOrMore(ctx, connection, presentedRuns)
+    : presentRuns(ctx, connection, presentedRuns);
+}
 
-  return presentRuns(ctx, connection, runs);
+/** Refuses a command line without runs, or with runs that are selected in two ways. */
+function checkRunsSelected(names: readonly string[], { last, since }: RunsSaveFlags): void {
+  const selections = [names.length > 0, last === true, since !== undefined];
+  if (selections.filter(Boolean).length === 1) return;
+  throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
+}
+
+/** Prints runs; a single one without a list around it. */
+function presentOneOrMore(
+  ctx: Context,
+  connection: Connection,
+  presentedRuns: readonly PresentedRun[],
+): Promise<ExitCode> {
+  const [first] = presentedRuns;
+  return first !== undefined && presentedRuns.length === 1
+    ? presentRun(ctx, connection, first.run, first.options)
+    : presentRuns(ctx, connection, presentedRuns);
 }
 
 /** Returns the named runs that have ended, each once. */
@@ -168,15 +176,11 @@ export async function waitForRuns(
       ? [{ ...(await requireLastRun(ctx, connection)), isServiceId: true }]
       : await Promise.all(names.map(name => findAwaitedRun(ctx, connection, name)));
   const runs = await waitForAll(ctx, connection, awaitedRuns);
-  const plans = runs.map((run, index) => ({
+  const presentedRuns = runs.map((run, index) => ({
     run,
     options: createPresentation(toRunFacts(awaitedRuns[index]?.entry)),
   }));
-  const [first] = plans;
-
-  return first !== undefined && plans.length === 1
-    ? presentRun(ctx, connection, first.run, first.options)
-    : presentRuns(ctx, connection, plans);
+  return presentOneOrMore(ctx, connection, presentedRuns);
 }
 
 /** A run to wait for, and its journal entry. */

@@ -52,9 +52,7 @@ export async function rerun(
       : undefined;
 
   const startedAt = ctx.clock.now();
-  const run = await createRerun(ctx, connection, request, budget).catch((error: unknown) => {
-    throw withModelsFlag(ctx, connection, error);
-  });
+  const run = await createRerun(ctx, connection, request, budget);
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
 
   return printResult(ctx, { runId: run.runId, connection }, async out => {
@@ -101,6 +99,8 @@ async function createRerun(
     });
     if (creation.kind === 'ended') return creation.run;
     throw new Error('a run that was waited for has not ended');
+  } catch (error) {
+    throw withModelsFlag(ctx, connection, error);
   } finally {
     progress.stop();
   }

@@ -14,7 +14,7 @@ export const TEST = {
     [
       '[path...]',
       'test files, or directories with *.test.yaml files (default: the current directory)',
-      'testFiles',
+      { completes: 'testFiles' },
     ],
   ],
   flags: [

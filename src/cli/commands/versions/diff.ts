@@ -30,25 +30,25 @@ export async function diffVersions(
   }
 
   const connection = await getTargetConnection(ctx, prompt);
-  const { promptId, entries, pair } = await chooseVersions(ctx, connection, {
+  const { promptId, entries, versionIds } = await chooseVersions(ctx, connection, {
     prompt,
     versions,
     isFile,
   });
 
-  if (pair === undefined) {
+  if (versionIds === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });
     ctx.io.note(explainNothingToCompare(entries.length));
     return;
   }
 
-  const [one, other] = await Promise.all([
-    readPrompt(connection, { promptId, promptVersionId: pair[0] }, ctx.signal),
-    readPrompt(connection, { promptId, promptVersionId: pair[1] }, ctx.signal),
+  const [first, second] = await Promise.all([
+    readPrompt(connection, { promptId, promptVersionId: versionIds[0] }, ctx.signal),
+    readPrompt(connection, { promptId, promptVersionId: versionIds[1] }, ctx.signal),
   ]);
 
-  const isInOrder = isFile || compareAges(entries, one, other) <= 0;
-  const [older, newer] = isInOrder ? [one, other] : [other, one];
+  const isInOrder = isFile || compareAges(entries, first, second) <= 0;
+  const [older, newer] = isInOrder ? [first, second] : [second, first];
   const changes = await listVersionChanges(
     { ...older, text: await readVersionSource(ctx, connection, older) },
     { ...newer, text: await readVersionSource(ctx, connection, newer) },
@@ -87,13 +87,21 @@ interface ChosenVersions {
   /** The published versions that the service lists, newest first. */
   readonly entries: readonly PromptVersionEntry[];
   /** A file's version is the last; undefined if there is only one version. */
-  readonly pair: readonly [string, string] | undefined;
+  readonly versionIds: readonly [firstId: string, secondId: string] | undefined;
+}
+
+interface VersionChoice {
+  /** The prompt as the user names it. */
+  readonly prompt: string;
+  /** The versions that the user names: ids, their beginnings or labels. */
+  readonly versions: readonly string[];
+  readonly isFile: boolean;
 }
 
 async function chooseVersions(
   ctx: Context,
   connection: Connection,
-  { prompt, versions, isFile }: { prompt: string; versions: readonly string[]; isFile: boolean },
+  { prompt, versions, isFile }: VersionChoice,
 ): Promise<ChosenVersions> {
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
@@ -118,11 +126,11 @@ async function chooseVersions(
     requestedIds.push(await resolveListedVersion(connection, listedPrompt, version, signal));
   }
 
-  const pair =
+  const versionIds =
     isFile && namedId !== undefined
       ? pairWithFile(entries, requestedIds, namedId)
       : pairPublished(entries, requestedIds, namedId);
-  return { promptId, entries, pair };
+  return { promptId, entries, versionIds };
 }
 
 /** Returns the file's version with the requested version, or else with the latest. */
@@ -130,7 +138,7 @@ function pairWithFile(
   entries: readonly PromptVersionEntry[],
   [requestedId]: readonly string[],
   fileVersionId: string,
-): ChosenVersions['pair'] {
+): ChosenVersions['versionIds'] {
   const older = requestedId ?? entries[0]?.promptVersionId;
   return older === undefined ? undefined : [older, fileVersionId];
 }
@@ -143,7 +151,7 @@ function pairPublished(
   entries: readonly PromptVersionEntry[],
   [first, second]: readonly string[],
   namedId: string | undefined,
-): ChosenVersions['pair'] {
+): ChosenVersions['versionIds'] {
   const [latest, secondLatest] = entries.map(({ promptVersionId }) => promptVersionId);
   const namedOlderId = namedId === latest ? undefined : namedId;
   const [olderId, newerId] =

@@ -15,7 +15,7 @@ export const VERSIONS = {
 export const VERSIONS_LIST = {
   path: 'versions list',
   summary: 'list the published versions of a prompt, newest first',
-  arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts']],
+  arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', { completes: 'prompts' }]],
   examples: ['versions list hello', 'versions list hello --query "[0].promptVersionId"'],
   notes: `Columns when piped: prompt version, time, "latest" for the latest one; then its \
 labels and their moves, if there are any.`,
@@ -28,7 +28,7 @@ export const VERSIONS_GET = {
     [
       '<promptVersionId>',
       'the id of a version, an alias, slug@<beginning of the id>, or a slug',
-      'prompts',
+      { completes: 'prompts' },
     ],
   ],
   examples: [
@@ -41,11 +41,11 @@ export const VERSIONS_LABEL = {
   path: 'versions label',
   summary: 'set, move or remove a label of a prompt',
   arguments: [
-    ['<prompt>', 'an alias, an id or a slug', 'prompts'],
+    ['<prompt>', 'an alias, an id or a slug', { completes: 'prompts' }],
     [
       '<version-label...>',
       'an id, its beginning or a label, then the label; with --remove only the label',
-      'versions',
+      { completes: 'versions' },
     ],
   ],
   flags: [['--remove', 'remove the label']],
@@ -65,7 +65,7 @@ export const VERSIONS_DIFF = {
   path: 'versions diff',
   summary: 'show what changed between two versions',
   arguments: [
-    ['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts'],
+    ['<prompt>', 'an alias, a prompt file, an id or a slug', { completes: 'prompts' }],
     ['[version...]', 'the ids of one or two versions, their beginnings or labels'],
   ],
   examples: [

@@ -185,7 +185,7 @@ async function prepareEntry(
     versions.set(tested, version);
     const { promptVersionId, estimatedCredits, config, declaration } = version;
     const inputs = await placeInputs(ctx, testCase, config);
-    await checkOptions(ctx, connection, promptVersionId, options);
+    await checkOptions(ctx, connection, { promptVersionId, options });
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
 
     return { entry, request, estimatedCredits, declaration };

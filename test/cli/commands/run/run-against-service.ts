@@ -53,7 +53,7 @@ export function succeededRun(more: Partial<Run> & Record<string, unknown> = {}):
 
 /** Returns a run with these fields, which may break the interface. */
 export function malformedRun(fields: Record<string, unknown>): Run {
-  return { ...succeededRun(), ...fields } as Run;
+  return { ...succeededRun(), ...fields };
 }
 
 /** Returns the creation of a run, answered at once. */
