@@ -83,11 +83,11 @@ function findPriceShare(
   { providerBatch = false, runOptions = {}, tier }: PricingOptions,
 ): number | undefined {
   const requestedTier = runOptions['serviceTier'];
-  const name = (tier ?? (typeof requestedTier === 'string' ? requestedTier : '')).toLowerCase();
-  if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) {
-    return REDUCED_SHARE;
-  }
-  return STANDARD_TIERS.has(name) ? 1 : undefined;
+  const defaultTier = typeof requestedTier === 'string' ? requestedTier : '';
+  const tierName = (tier ?? defaultTier).toLowerCase();
+  if (providerBatch || tierName === 'batch') return REDUCED_SHARE;
+  if (tierName === 'flex' && provider === 'openai') return REDUCED_SHARE;
+  return STANDARD_TIERS.has(tierName) ? 1 : undefined;
 }
 
 /** Returns the pricing in models.yaml. Pictures without their own price are paid by token. */

@@ -38,6 +38,15 @@ const METHOD: FieldFormat = {
   rule: 'must be GET, POST, PUT, PATCH, DELETE or QUERY',
 };
 
+/** Headers that decide where a request goes or ends. */
+const RESERVED_HEADERS = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+]);
+
 /** Returns true if an item of `models` is a program or an address. */
 export function isDeclared(item: YamlValue): boolean {
   if (!item.isMap) return false;
@@ -184,15 +193,6 @@ function readAddress(fields: YamlFields): AddressFields {
     ],
   };
 }
-
-/** Headers that decide where a request goes or ends. */
-const RESERVED_HEADERS = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'upgrade',
-]);
 
 function readHeaderName(name: string, position: FilePosition): string {
   if (!isHeaderName(name)) throw faultAt(position, `\`${name}\` is not a valid header name`);

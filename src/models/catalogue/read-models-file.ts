@@ -277,7 +277,8 @@ function readList<T>(
   value: YamlValue | undefined,
   read: (value: YamlValue) => T[],
 ): T[] {
-  return (value && collectFault(faults, () => read(value))) ?? [];
+  if (value === undefined) return [];
+  return collectFault(faults, () => read(value)) ?? [];
 }
 
 function readAlias(

@@ -19,8 +19,8 @@ export interface Box {
   readonly height: number;
 }
 
-const CARD_FONT_SIZES = [38, 34, 31, 28, 25, 22, 20, 18, 16];
-const MIN_SIZE = 16;
+const MIN_CARD_FONT_SIZE = 16;
+const CARD_FONT_SIZES = [38, 34, 31, 28, 25, 22, 20, 18, MIN_CARD_FONT_SIZE];
 
 /** The size of a heading, as a factor of the text's. */
 const HEADING_SCALE = 1.5;
@@ -55,7 +55,7 @@ export function layOut(text: string, box: Box): CardText {
     if (cardText.height <= box.height && isWhole) return cardText;
   }
 
-  return cutToBox(layOutAt(paragraphs, MIN_SIZE, box.width), box);
+  return cutToBox(layOutAt(paragraphs, MIN_CARD_FONT_SIZE, box.width), box);
 }
 
 function layOutAt(paragraphs: readonly string[], body: number, width: number): CardText {

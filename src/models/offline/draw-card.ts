@@ -90,10 +90,11 @@ const PALETTES = [
 ] as const;
 
 /** Returns a landscape derived from the text: equal texts give equal pictures. */
-function renderScene(text: string, { width, height }: Box): string {
+function renderScene(text: string, card: Box): string {
+  const { width, height } = card;
   const { palette, sunX, lift } = deriveTraits(text);
-  const farHills = height * (0.62 - lift * 0.08);
-  const nearHills = height * (0.8 - lift * 0.05);
+  const farTop = height * (0.62 - lift * 0.08);
+  const nearTop = height * (0.8 - lift * 0.05);
 
   return [
     `<defs><linearGradient id="sky" x1="0" y1="0" x2="0" y2="1">`,
@@ -101,8 +102,8 @@ function renderScene(text: string, { width, height }: Box): string {
     `<stop offset="1" stop-color="hsl(${palette.low}, 80%, 88%)"/></linearGradient></defs>`,
     `<rect width="${width}" height="${height}" fill="url(#sky)"/>`,
     `<circle cx="${width * sunX}" cy="${height * 0.11}" r="${height * 0.1}" fill="#fff7dd" fill-opacity="0.9"/>`,
-    renderHills(width, height, farHills, `hsl(${palette.far}, 32%, 62%)`, 0.09),
-    renderHills(width, height, nearHills, `hsl(${palette.near}, 36%, 44%)`, -0.07),
+    renderHills(card, { top: farTop, colour: `hsl(${palette.far}, 32%, 62%)`, swing: 0.09 }),
+    renderHills(card, { top: nearTop, colour: `hsl(${palette.near}, 36%, 44%)`, swing: -0.07 }),
   ].join('');
 }
 
@@ -123,13 +124,14 @@ function deriveTraits(text: string): {
   };
 }
 
-function renderHills(
-  width: number,
-  height: number,
-  top: number,
-  colour: string,
-  swing: number,
-): string {
+/** A range of hills: its height on the card, and how far it swings around it. */
+interface Hills {
+  readonly top: number;
+  readonly colour: string;
+  readonly swing: number;
+}
+
+function renderHills({ width, height }: Box, { top, colour, swing }: Hills): string {
   const dip = height * swing;
   const curve = `M0 ${top} C${width * 0.25} ${top - dip * 2} ${width * 0.35} ${top + dip} ${width * 0.55} ${top}`;
   return `<path d="${curve} S${width * 0.85} ${top + dip} ${width} ${top - dip} V${height} H0 Z" fill="${colour}"/>`;

@@ -37,6 +37,11 @@ export interface FetchImageOptions extends PrivateRules {
 
 const MAX_IMAGE_REDIRECTS = 5;
 const IMAGE_TIMEOUT_MS = 30_000;
+const IMAGE_REQUEST_HEADERS = {
+  accept: 'image/*',
+  'accept-encoding': 'identity',
+  'user-agent': 'promptrun',
+};
 
 /**
  * Fetches a picture, only over https and from public addresses, also after redirects.
@@ -83,12 +88,6 @@ async function openImageUrl(text: string, options: FetchImageOptions): Promise<H
     });
   }
 }
-
-const IMAGE_REQUEST_HEADERS = {
-  accept: 'image/*',
-  'accept-encoding': 'identity',
-  'user-agent': 'promptrun',
-};
 
 function parseImageUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error('this is not a URL');

@@ -29,6 +29,9 @@ import { fillText, fillValue } from './placeholders.ts';
 import { formatDuration } from './program-result.ts';
 import { readResult } from './read-answer.ts';
 
+/** Matches the path of an address as it is written: `/v1/chat` in `https://host/v1/chat?x=1`. */
+const PATH_IN_ADDRESS = /^https?:\/\/[^/?#]*(?<path>[^?#]*)/u;
+
 /** Returns the engine that sends prompts to addresses in models.yaml. */
 export function createAddressEngine({ env }: { readonly env: Env }): Engine {
   return {
@@ -102,7 +105,7 @@ function fillRequest(
   traceparent: string | undefined,
 ): ProviderRequest | { fault: string } {
   const address = fillText(declaration.address, values.inText, encodeForUrl);
-  const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
+  const { path = '' } = PATH_IN_ADDRESS.exec(address)?.groups ?? {};
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
   }

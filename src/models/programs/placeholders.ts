@@ -9,6 +9,8 @@ type Pieces = readonly (string | ProgramPlaceholder)[];
 export class PlaceholderFault extends Error {}
 
 const PLACEHOLDER_NAMES = ['prompt', 'system', 'messages', 'images', 'here', 'model'] as const;
+
+/** Matches a placeholder such as `${input.city}`, one that is not closed, or the literal `$${`. */
 const PLACEHOLDER_MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<brace>\}?)/gu;
 
 /**
@@ -32,27 +34,28 @@ export function splitAtPlaceholders(text: string): Pieces {
 
     if (literal !== '') pieces.push(literal);
     literal = '';
-    pieces.push(parsePlaceholder(name, brace === '}'));
+    if (brace !== '}') throw placeholderFault('a `${` has no `}`');
+    pieces.push(parsePlaceholder(name));
   }
 
   literal += text.slice(end);
   return literal === '' ? pieces : [...pieces, literal];
 }
 
-function parsePlaceholder(placeholder: string, isClosed: boolean): ProgramPlaceholder {
+function parsePlaceholder(placeholder: string): ProgramPlaceholder {
   const plainName = PLACEHOLDER_NAMES.find(name => name === placeholder);
+  if (plainName !== undefined) return { name: plainName };
+
   const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(placeholder)?.groups ?? {};
-  if (isClosed && plainName !== undefined) return { name: plainName };
-  if (isClosed && name === 'input' && key !== undefined) return { name, key };
+  if (name === 'input' && key !== undefined) return { name, key };
+  if (name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) return { name, key };
+  throw placeholderFault(`\${${placeholder}} is not a placeholder`);
+}
 
-  if (isClosed && name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) {
-    return { name, key };
-  }
-
+function placeholderFault(what: string): PlaceholderFault {
   const names =
     '${prompt}, ${system}, ${messages}, ${input.<key>}, ${images}, ${here}, ${model} and ${env.<name>}';
-  const what = isClosed ? `\${${placeholder}} is not a placeholder` : 'a `${` has no `}`';
-  throw new PlaceholderFault(
+  return new PlaceholderFault(
     `${what}: the placeholders are ${names}; for a literal \${ write $\${`,
   );
 }

@@ -82,10 +82,10 @@ class RetryingBatches implements BatchProvider {
       }
     };
     try {
-      for (;;) {
-        const { done, value } = await this.#retry('none', signal, readNext);
-        if (done) return;
-        yield value;
+      let next = await this.#retry('none', signal, readNext);
+      while (!next.done) {
+        yield next.value;
+        next = await this.#retry('none', signal, readNext);
       }
     } finally {
       await answers.return(undefined);

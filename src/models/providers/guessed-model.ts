@@ -8,8 +8,11 @@ export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = {
   video: 50,
 };
 
+/** Matches names of models that draw, such as `gpt-image-2` or `flux-2-pro`. */
+const IMAGE_MODEL = /image|dall-e|flux|stable-?diffusion|kontext|nova-canvas/i;
+
 export function guessModality(name: string): 'text' | 'image' {
-  return /image|dall-e|flux|stable-?diffusion|kontext|nova-canvas/i.test(name) ? 'image' : 'text';
+  return IMAGE_MODEL.test(name) ? 'image' : 'text';
 }
 
 /** Returns an entry for a provider's model that models.yaml doesn't describe. */

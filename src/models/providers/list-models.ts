@@ -34,6 +34,28 @@ export class EndpointRefusal extends Error {}
 const ENDPOINT_TIMEOUT_MS = 10_000;
 const MAX_ENDPOINT_ANSWER_BYTES = 16 * 1024 * 1024;
 
+/** Maximum distance of a `Date` from 1970, in milliseconds. */
+const MAX_DATE_MS = 8.64e15;
+
+/** Headers for keys that are not sent as a bearer token. */
+const KEY_HEADER_BY_INTERFACE: Partial<Record<InterfaceName, string>> = {
+  anthropic: 'x-api-key',
+  google: 'x-goog-api-key',
+  vertexai: 'x-goog-api-key',
+  azure: 'api-key',
+};
+
+/** Interfaces whose address has no usual ending. */
+const INTERFACES_WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set([
+  'anthropic',
+  'bedrock',
+  'vertexai',
+]);
+
+/** Matches names of models that make neither texts nor pictures, such as `text-embedding-3`. */
+const UNUSABLE_MODEL =
+  /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
+
 /**
  * Lists an endpoint's models (`GET /models`).
  *
@@ -89,14 +111,6 @@ function buildAuthorization(provider: Provider, env: Env): Record<string, string
   return header === undefined ? { authorization: `Bearer ${key}` } : { ...version, [header]: key };
 }
 
-/** Headers for keys that are not sent as a bearer token. */
-const KEY_HEADER_BY_INTERFACE: Partial<Record<InterfaceName, string>> = {
-  anthropic: 'x-api-key',
-  google: 'x-goog-api-key',
-  vertexai: 'x-goog-api-key',
-  azure: 'api-key',
-};
-
 function checkStatus(status: number, location: string | undefined, provider: Provider): void {
   const { keyVariables, addressName = 'its baseUrl' } = provider;
   if (status === 200) return;
@@ -126,12 +140,6 @@ export function describeBaseUrl({ addressName = 'its baseUrl', engine }: Provide
   return `${addressName}, which usually ends in ${engine === 'google' ? '/v1beta' : '/v1'}`;
 }
 
-const INTERFACES_WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set([
-  'anthropic',
-  'bedrock',
-  'vertexai',
-]);
-
 function parseModelList(text: string, provider: Provider): EndpointModels {
   const items = parseItems(text, provider);
   const offers = items.filter(answersPrompts).flatMap(item => parseItem(item) ?? []);
@@ -154,10 +162,6 @@ function parseItems(text: string, provider: Provider): Record<string, unknown>[]
 
   return readListAt(list).filter(isJsonObject);
 }
-
-/** Matches names of models that make neither texts nor pictures. */
-const UNUSABLE_MODEL =
-  /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
 
 /** Returns false if Google lists other methods for the model. */
 function answersPrompts(item: Record<string, unknown>): boolean {
@@ -227,5 +231,5 @@ function readListedPrice(item: object): Price | undefined {
 function readShutdownDate(item: Record<string, unknown>): string | undefined {
   const date = item['shutdown_date'] ?? item['deprecation'] ?? item['retires_at'];
   const time = typeof date === 'number' ? date * 1000 : Date.parse(String(date));
-  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString().slice(0, 10) : undefined;
+  return Math.abs(time) <= MAX_DATE_MS ? new Date(time).toISOString().slice(0, 10) : undefined;
 }

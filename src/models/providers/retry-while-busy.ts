@@ -3,6 +3,13 @@ import type { EngineJob } from '../engine.ts';
 import { unwrapProviderFault } from './answers/provider-fault.ts';
 
 /**
+ * The effect of a request that a repetition would have twice: `creates` an answer or a batch;
+ * `none`, so that network faults and server errors are retried too; or `unknown`, so that only a
+ * 429 is retried.
+ */
+export type RequestEffect = 'creates' | 'none' | 'unknown';
+
+/**
  * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says
  * that it is overloaded and did nothing. Gives up if it asks for more than 60 s, or the quota is
  * used up. After any other fault the answer may have been paid for, so the request is not repeated.
@@ -25,13 +32,6 @@ export async function retryWhileBusy<T>(
     }
   }
 }
-
-/**
- * The effect of a request that a repetition would have twice: `creates` an answer or a batch;
- * `none`, so that network faults and server errors are retried too; or `unknown`, so that only a
- * 429 is retried.
- */
-export type RequestEffect = 'creates' | 'none' | 'unknown';
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {
   const fault = unwrapProviderFault(error);

@@ -32,6 +32,38 @@ export interface AnswerFormat {
 
 export type ReportedCounts = Readonly<Record<string, unknown>>;
 
+/** The fault that a stop reason stands for. */
+interface StopFault {
+  /** The fault as a sentence without the provider's name and the stop reason. */
+  readonly what: string;
+  readonly advice: string;
+}
+
+/** The faults that stop reasons stand for, by meaning. */
+const STOP_FAULTS: Readonly<Partial<Record<StopMeaning, StopFault>>> = {
+  length: { what: CUT_SHORT, advice: 'raise maxOutputTokens, or ask for a shorter answer' },
+  context: {
+    what: "'s answer was cut short: the model's context is full",
+    advice: 'shorten the prompt, or use a model with a larger context',
+  },
+  paused: { what: "'s answer was cut short: the model paused its turn", advice: 'run it again' },
+  resources: {
+    what: "'s answer was cut short: its servers had no capacity left",
+    advice: 'run it again later',
+  },
+  filter: {
+    what: "'s content filter withheld the answer or the rest of it",
+    advice: 'change the prompt or its inputs',
+  },
+  broken: { what: 'ended its answer before it was complete', advice: 'run it again' },
+};
+
+/** The fault of an answer that was cut short before its first word. */
+const THOUGHT_ONLY_FAULT: StopFault = {
+  what: "'s model used its whole token limit for thinking, and left none for the answer",
+  advice: 'raise maxOutputTokens, or lower reasoningEffort',
+};
+
 /** A model's answer, collected from one body or from the events of a stream. */
 export class ModelAnswer {
   /** One text for each requested answer. */
@@ -132,8 +164,8 @@ export class ModelAnswer {
 
   addCounts(counts: unknown): void {
     if (typeof counts !== 'object' || counts === null) return;
-    const reported = Object.entries(counts).filter(([, value]) => value !== null);
-    this.#counts = { ...this.#counts, ...Object.fromEntries(reported) };
+    const reportedCounts = Object.entries(counts).filter(([, value]) => value !== null);
+    this.#counts = { ...this.#counts, ...Object.fromEntries(reportedCounts) };
   }
 
   /** The error at the end of the answer. */
@@ -154,10 +186,11 @@ export class ModelAnswer {
   /** Total tokens by the provider's count; undefined if it sent none. */
   get tokens(): number | undefined {
     const { usage } = this;
-    return (
-      readCountAt(this.#counts, 'total_tokens') ||
-      (usage && (usage.input + usage.output || undefined))
-    );
+    const total = readCountAt(this.#counts, 'total_tokens') ?? 0;
+    if (total > 0) return total;
+
+    const sum = usage === undefined ? 0 : usage.input + usage.output;
+    return sum > 0 ? sum : undefined;
   }
 
   /** Stop reasons that are not in the table. */
@@ -227,37 +260,6 @@ export class ModelAnswer {
     return paidFault('answered without text', 'run it again, or change the prompt');
   }
 }
-
-interface StopFault {
-  /** The fault as a sentence without the provider's name and the stop reason. */
-  readonly what: string;
-  readonly advice: string;
-}
-
-/** The faults that stop reasons stand for, by meaning. */
-const STOP_FAULTS: Readonly<Partial<Record<StopMeaning, StopFault>>> = {
-  length: { what: CUT_SHORT, advice: 'raise maxOutputTokens, or ask for a shorter answer' },
-  context: {
-    what: "'s answer was cut short: the model's context is full",
-    advice: 'shorten the prompt, or use a model with a larger context',
-  },
-  paused: { what: "'s answer was cut short: the model paused its turn", advice: 'run it again' },
-  resources: {
-    what: "'s answer was cut short: its servers had no capacity left",
-    advice: 'run it again later',
-  },
-  filter: {
-    what: "'s content filter withheld the answer or the rest of it",
-    advice: 'change the prompt or its inputs',
-  },
-  broken: { what: 'ended its answer before it was complete', advice: 'run it again' },
-};
-
-/** The fault of an answer that was cut short before its first word. */
-const THOUGHT_ONLY_FAULT: StopFault = {
-  what: "'s model used its whole token limit for thinking, and left none for the answer",
-  advice: 'raise maxOutputTokens, or lower reasoningEffort',
-};
 
 /** Returns the fault of an answer, which may have been paid for. */
 function paidFault(what: string, advice: string): ProviderFault {

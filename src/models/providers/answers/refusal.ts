@@ -5,11 +5,32 @@ import type { EngineFault } from '../../engine.ts';
 import { describeErrorBody, findReason, shortenReason } from './error-body.ts';
 import { type FaultAdvice, ProviderFault } from './provider-fault.ts';
 
+/** A response that is not a success. */
 export interface RefusedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
+
+/** xAI answers 400 to an invalid key, with the same code as for any invalid argument. */
+const XAI_INVALID_KEY_REASON = /^Incorrect API key provided\b/;
+
+/** Error codes of an account that has nothing left to spend. */
+const QUOTA_CODES: ReadonlySet<string> = new Set([
+  'insufficient_quota',
+  'insufficient_balance',
+  'insufficient_credits',
+  'quota_exceeded',
+  'exceeded_current_quota_error',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'billing_error',
+  'credits_exhausted',
+]);
+
+/** Error codes of an invalid key, at providers that answer 400 to one. */
+const INVALID_KEY_CODE =
+  /^(?:API_KEY_INVALID|invalid[-_]api[-_]key|.*:invalid-api-key|.*:bad-credentials|.*[-_]credentials[-_]invalid)$/i;
 
 /**
  * Returns the fault of a response that is not a success, judged by status and codes rather than by
@@ -26,7 +47,7 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
   const isKeyInvalid =
     [401, 402, 403].includes(status) ||
     codes.some(code => INVALID_KEY_CODE.test(code)) ||
-    XAI_KEY.test(reason);
+    XAI_INVALID_KEY_REASON.test(reason);
 
   return new ProviderFault(`answered ${status} ${reasonText}`, {
     status,
@@ -65,26 +86,6 @@ function collectErrorCodes(body: unknown): string[] {
     ['code', 'type', '__type', 'reason', 'status'].flatMap(key => readTextAt(holder, key) ?? []),
   );
 }
-
-/** xAI answers 400 to an invalid key, with the same code as for any invalid argument. */
-const XAI_KEY = /^Incorrect API key provided\b/;
-
-/** Error codes of an account that has nothing left to spend. */
-const QUOTA_CODES: ReadonlySet<string> = new Set([
-  'insufficient_quota',
-  'insufficient_balance',
-  'insufficient_credits',
-  'quota_exceeded',
-  'exceeded_current_quota_error',
-  'billing_hard_limit_reached',
-  'billing_not_active',
-  'billing_error',
-  'credits_exhausted',
-]);
-
-/** Error codes of an invalid key, at providers that answer 400 to one. */
-const INVALID_KEY_CODE =
-  /^(?:API_KEY_INVALID|invalid[-_]api[-_]key|.*:invalid-api-key|.*:bad-credentials|.*[-_]credentials[-_]invalid)$/i;
 
 function isOverloaded(codes: readonly string[], reason: string): boolean {
   return (

@@ -29,6 +29,7 @@ const FIELD_NAMES: Readonly<Record<OptionName, readonly string[]>> = {
   n: ['n', 'candidateCount', 'candidate_count'],
 };
 
+/** Matches a refusal of an option, such as "Unsupported value: 'temperature' does not support 0.2". */
 const UNSUPPORTED_OPTION =
   /unsupported|not (?:\w+ )?support|n[’']t (?:\w+ )?support|no support|not (?:allowed|permitted|available|accepted|enabled)|deprecated|unknown (?:parameter|field|name|argument|option)|cannot find field|unrecogni[sz]ed|unexpected (?:keyword|field|parameter)|cannot both be|can[’']t be used|does not (?:accept|take)|only the default/i;
 

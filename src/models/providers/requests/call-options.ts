@@ -190,9 +190,8 @@ function findUnsupportedOption(
 
   if (warning.type !== 'unsupported') return undefined;
 
-  const [, clamped, limited] =
-    /clamped to (\d+(?:\.\d+)?)|limited to (\d+)/.exec(warning.details ?? '') ?? [];
-  const maximum = clamped ?? limited;
+  // Such as "temperature must be … and was clamped to 1" or "max tokens are limited to 4096".
+  const [, maximum] = /(?:clamped|limited) to (\d+(?:\.\d+)?)/.exec(warning.details ?? '') ?? [];
 
   return {
     option: toOptionName(warning.feature),

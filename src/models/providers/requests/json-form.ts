@@ -16,6 +16,16 @@ export interface JsonForm {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
+/** The way to ask for JSON: with the schema, for any object, or in words. */
+type WayToAsk = 'schema' | 'object' | 'words';
+
+/** The values of `responseFormat` in `models.yaml`. */
+const WAY_BY_RESPONSE_FORMAT: Readonly<Record<string, WayToAsk | undefined>> = {
+  json_schema: 'schema',
+  json_object: 'object',
+  none: 'words',
+};
+
 /** A schema that fits every JSON object, for servers that require a schema. */
 const ANY_OBJECT = { type: 'object' } as const;
 
@@ -56,8 +66,6 @@ export function chooseJsonForm(
   return { instruction, responseFormat: { type: 'json' }, isStrict };
 }
 
-type WayToAsk = 'schema' | 'object' | 'words';
-
 /**
  * Returns the way that models.yaml declares for the model, or else the one of the provider's
  * interface.
@@ -84,10 +92,3 @@ function buildResponseFormat(
     ...(schemaName?.description !== undefined && { description: schemaName.description }),
   };
 }
-
-/** The values of `responseFormat` in `models.yaml`. */
-const WAY_BY_RESPONSE_FORMAT: Readonly<Record<string, WayToAsk | undefined>> = {
-  json_schema: 'schema',
-  json_object: 'object',
-  none: 'words',
-};

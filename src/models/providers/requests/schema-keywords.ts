@@ -22,6 +22,33 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   'default',
 ]);
 
+/** Keywords whose values are schemas or lists of schemas. */
+const SUBSCHEMAS: ReadonlySet<string> = new Set([
+  'items',
+  'prefixItems',
+  'additionalProperties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+
+/** Keywords whose values are schemas by name. */
+const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
+  'properties',
+  '$defs',
+  'definitions',
+  'patternProperties',
+  'dependentSchemas',
+]);
+
 /** Keywords that clients replace by others of the same meaning. */
 const REPLACED_BY: Readonly<Record<string, string>> = {
   const: 'enum',
@@ -67,33 +94,6 @@ function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<
     }
   }
 }
-
-/** Keywords whose values are schemas or lists of schemas. */
-const SUBSCHEMAS: ReadonlySet<string> = new Set([
-  'items',
-  'prefixItems',
-  'additionalProperties',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'not',
-  'if',
-  'then',
-  'else',
-  'contains',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-]);
-
-/** Keywords whose values are schemas by name. */
-const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
-  'properties',
-  '$defs',
-  'definitions',
-  'patternProperties',
-  'dependentSchemas',
-]);
 
 function collectDroppedByName(schemas: unknown, sent: unknown, dropped: Set<string>): void {
   if (!isJsonObject(schemas)) return;

@@ -52,6 +52,9 @@ const CLAUDE_WITHOUT_EFFORT =
 /** Claude from 4.1 on refuses temperature and topP together. */
 const CLAUDE_WITH_EITHER = /^claude-(?:opus-4[-.][1-6]|sonnet-4[-.][56]|haiku-4[-.]5)/;
 
+/** Servers that run on the machine or in the network of their users. */
+const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm']);
+
 const RULES: readonly Rule[] = [
   // OpenAI
   {
@@ -161,8 +164,6 @@ export function toModelTarget({
     LOCAL_SERVERS.has(name) || (URL.canParse(baseUrl) && isPrivateHost(new URL(baseUrl).hostname));
   return { provider: name, id, interface: engine, isReasoning, isLocal };
 }
-
-const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm']);
 
 /**
  * Returns the options that a model does not take, and those that models.yaml leaves out.

@@ -8,6 +8,9 @@ import type { PictureSource } from '../fetch-pictures.ts';
 import { type AnswerFormat, type ModelAnswer, readCountAt } from '../model-answer.ts';
 import { readTokenUsage } from './token-usage.ts';
 
+/** Fields that hold a model's thinking. */
+const THOUGHT_FIELDS = ['reasoning', 'reasoning_content', 'thinking'];
+
 /** Chat Completions of any provider. */
 export const CHAT: AnswerFormat = {
   emptyAnswer: {
@@ -82,9 +85,6 @@ function formatCalls(message: unknown): string {
   const calls = readValueAt(message, 'function_call') ?? readValueAt(message, 'tool_calls');
   return JSON.stringify(hasText ? message : calls);
 }
-
-/** Fields that hold a model's thinking. */
-const THOUGHT_FIELDS = ['reasoning', 'reasoning_content', 'thinking'];
 
 /** Returns the parts of a content, which may be a plain text. */
 function listContentParts(content: unknown): Record<string, unknown>[] {

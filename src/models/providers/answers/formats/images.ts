@@ -2,6 +2,8 @@ import { readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-j
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
 import { readReportedCost, readTokenUsage } from './token-usage.ts';
 
+const NO_TOKENS = { input: 0, output: 0, cached: 0 };
+
 /** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */
 export const IMAGES: AnswerFormat = {
   emptyAnswer: {
@@ -34,8 +36,6 @@ export const IMAGES: AnswerFormat = {
     );
   },
 };
-
-const NO_TOKENS = { input: 0, output: 0, cached: 0 };
 
 /** Reads the id or the status of a picture that is drawn asynchronously. */
 function readDrawingTask(object: unknown, answer: ModelAnswer): void {
