@@ -1,9 +1,6 @@
 import path from 'node:path';
-import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { sleep } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
-import type { CheckRunner } from '../checks/checks.ts';
-import type { NodeChecks } from '../checks/node-checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Clock } from '../core/clock.ts';
 import { getStopCause, TimeIsUp, usageError } from '../core/errors.ts';
@@ -69,10 +66,7 @@ export async function createContext(
   );
   const signal = AbortSignal.any([interrupts.signal, timeLimit.signal]);
 
-  const checks = openOnce(() => openChecks(signal));
-  const nodeChecks = openOnce(openNodeChecks);
-  const promptTasks = openOnce(openTasks);
-
+  const processes = createProcesses(signal);
   const sources: ConnectionSources = {
     modelsFile: globals.models === undefined ? undefined : path.resolve(cwd, globals.models),
     declaredModels: [],
@@ -93,22 +87,22 @@ export async function createContext(
     formatCommand: (...words) => createCommandFormatter(globals, env)(...words),
     recordings,
   };
-  const connections = createConnections(sources);
+  const connections = new ConnectionPool(sources);
   const ctx: Context = {
     ...sources,
     onInterrupt: interrupts.onInterrupt,
     interactive:
       io.stderr.isTerminal && globals.input && !isVariableSet(env['CI']) && io.stdin.isTerminal,
-    connection: connections.configured,
-    localConnection: connections.local,
-    connectTo: connections.to,
-    checks: checks.open,
-    nodeChecks: nodeChecks.open,
+    connection: () => connections.openConfigured(),
+    localConnection: onlyPart => connections.openLocal(onlyPart),
+    connectTo: peer => connections.connectTo(peer),
+    checks: processes.checks,
+    nodeChecks: processes.nodeChecks,
     renewModels: async () => {
-      await (await nodeChecks.opened())?.endIdle();
+      await processes.endIdle();
       await connections.renewModels();
     },
-    promptTasks: promptTasks.open,
+    promptTasks: processes.promptTasks,
     prompter: async () =>
       (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
@@ -116,9 +110,7 @@ export async function createContext(
   return {
     ctx,
     close: async () => {
-      (await checks.opened())?.close();
-      await (await nodeChecks.opened())?.endIdle();
-      await (await promptTasks.opened())?.close();
+      await processes.close();
       timeLimit.stop();
       await journal.close();
 
@@ -131,19 +123,35 @@ export async function createContext(
   };
 }
 
-async function openChecks(signal: AbortSignal): Promise<CheckRunner> {
-  const { CheckRunner } = await import('../checks/checks.ts');
-  return new CheckRunner(signal);
-}
+/** Returns what starts the processes for checks and prompts, each at its first use, and ends them. */
+function createProcesses(signal: AbortSignal) {
+  const checks = openOnce(async () => {
+    const { CheckRunner } = await import('../checks/checks.ts');
+    return new CheckRunner(signal);
+  });
+  const nodeChecks = openOnce(async () => {
+    const { NodeChecks } = await import('../checks/node-checks.ts');
+    return new NodeChecks();
+  });
+  const promptTasks = openOnce(async () => {
+    const { SharedTasks } = await import('../../prompts/tasks/prompt-tasks.ts');
+    return new SharedTasks({ isForOneUser: true });
+  });
 
-async function openNodeChecks(): Promise<NodeChecks> {
-  const { NodeChecks } = await import('../checks/node-checks.ts');
-  return new NodeChecks();
-}
-
-async function openTasks(): Promise<PromptTasks> {
-  const { SharedTasks } = await import('../../prompts/tasks/prompt-tasks.ts');
-  return new SharedTasks({ isForOneUser: true });
+  const endIdle = async (): Promise<void> => {
+    await (await nodeChecks.opened())?.endIdle();
+  };
+  return {
+    checks: checks.open,
+    nodeChecks: nodeChecks.open,
+    promptTasks: promptTasks.open,
+    endIdle,
+    close: async (): Promise<void> => {
+      (await checks.opened())?.close();
+      await endIdle();
+      await (await promptTasks.opened())?.close();
+    },
+  };
 }
 
 /**
@@ -207,56 +215,63 @@ async function createColouredIo(
   return completeIo(uncolouredIo, { quiet: globals.quiet, paint, paintErr });
 }
 
-/** Returns functions that open connections on first use, and one that closes them all. */
-function createConnections(sources: ConnectionSources) {
-  const openedConnections: Promise<OpenConnection>[] = [];
-  let isClosed = false;
-  const openTracked = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
-    // An abandoned command continues after this, and nothing would close the connections that it
-    // opens.
-    if (isClosed) throw new Error('the command has ended');
-    const connecting = open();
-    openedConnections.push(connecting);
-    return (await connecting).connection;
-  };
+/** The connections of a command, each opened at its first use. */
+class ConnectionPool {
+  readonly #sources: ConnectionSources;
+  readonly #opened: Promise<OpenConnection>[] = [];
+  #configured: Promise<Connection> | undefined;
+  #local: Promise<Connection> | undefined;
+  #isClosed = false;
 
-  const configured = openOnce(() => openTracked(() => openConnection(sources)));
-  let localConnection: Promise<Connection> | undefined;
+  constructor(sources: ConnectionSources) {
+    this.#sources = sources;
+  }
 
-  return {
-    /** Returns the same connection on each call. */
-    configured: configured.open,
-    local: (onlyPart?: string) =>
-      (localConnection ??= usesLocalService(sources)
-        ? configured.open()
-        : openTracked(() => openLocalConnection(sources, onlyPart))),
-    to: (peer: Parameters<Context['connectTo']>[0]) =>
-      openTracked(() => connectTo(sources, { ...peer, keySource: undefined })),
-    async renewModels() {
-      for (const openResult of await Promise.allSettled(openedConnections)) {
-        if (openResult.status === 'fulfilled') {
-          await openResult.value.connection.runsHere?.renewModels();
-        }
-      }
-    },
-    /**
-     * Runs deferred refreshes, unless the command was interrupted, and closes the open connections.
-     */
-    async close({ signal, timeLeftMs }: Pick<Context, 'signal' | 'timeLeftMs'>) {
-      isClosed = true;
-      const faults: unknown[] = [];
-      for (const openResult of await Promise.allSettled(openedConnections)) {
-        if (openResult.status === 'rejected') continue;
-        if (!signal.aborted) {
-          await openResult.value.connection.resources.refreshIfAsked(signal, timeLeftMs());
-        }
-        const cause = signal.aborted ? getStopCause(signal.reason) : undefined;
-        await openResult.value.close(cause).catch((error: unknown) => faults.push(error));
-      }
+  openConfigured(): Promise<Connection> {
+    this.#configured ??= this.#open(() => openConnection(this.#sources));
+    return this.#configured;
+  }
 
-      if (faults.length > 0) throw faults[0];
-    },
-  };
+  openLocal(onlyPart?: string): Promise<Connection> {
+    this.#local ??= usesLocalService(this.#sources)
+      ? this.openConfigured()
+      : this.#open(() => openLocalConnection(this.#sources, onlyPart));
+    return this.#local;
+  }
+
+  connectTo(peer: Parameters<Context['connectTo']>[0]): Promise<Connection> {
+    return this.#open(() => connectTo(this.#sources, { ...peer, keySource: undefined }));
+  }
+
+  async renewModels(): Promise<void> {
+    for (const { connection } of await this.#listOpened()) await connection.runsHere?.renewModels();
+  }
+
+  /** Runs deferred refreshes, unless the command was interrupted, and closes the connections. */
+  async close({ signal, timeLeftMs }: Pick<Context, 'signal' | 'timeLeftMs'>): Promise<void> {
+    this.#isClosed = true;
+    const faults: unknown[] = [];
+    for (const { connection, close } of await this.#listOpened()) {
+      if (!signal.aborted) await connection.resources.refreshIfAsked(signal, timeLeftMs());
+      const cause = signal.aborted ? getStopCause(signal.reason) : undefined;
+      await close(cause).catch((error: unknown) => faults.push(error));
+    }
+
+    if (faults.length > 0) throw faults[0];
+  }
+
+  async #open(open: () => Promise<OpenConnection>): Promise<Connection> {
+    // An abandoned command continues after `close`, and nothing would close what it opens.
+    if (this.#isClosed) throw new Error('the command has ended');
+    const opening = open();
+    this.#opened.push(opening);
+    return (await opening).connection;
+  }
+
+  async #listOpened(): Promise<OpenConnection[]> {
+    const results = await Promise.allSettled(this.#opened);
+    return results.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
+  }
 }
 
 /** Returns true if a variable is set; some set `CI=false` to say no. */
