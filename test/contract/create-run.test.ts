@@ -328,9 +328,12 @@ describe('POST /runs: other errors', () => {
     });
   });
 
-  test.each(['a key', 'no key'])(
-    'the answer reaches a caller that is still sending, with %s',
-    async which => {
+  test.each([
+    { sender: 'with a key', hasKey: true, status: 413, message: '64 MiB' },
+    { sender: 'without a key', hasKey: false, status: 401, message: 'key' },
+  ])(
+    'the answer reaches a caller $sender that is still sending',
+    async ({ hasKey, status, message }) => {
       const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
       const body = async function* (): AsyncGenerator<Uint8Array> {
         for (let count = 0; count < 66; count += 1) yield mebibyte;
@@ -338,16 +341,14 @@ describe('POST /runs: other errors', () => {
 
       const answer = await fetch(`${service.service.url}/runs`, {
         method: 'POST',
-        headers: which === 'a key' ? { authorization: `Bearer ${service.key}` } : {},
+        headers: hasKey ? { authorization: `Bearer ${service.key}` } : {},
         body: body(),
         duplex: 'half',
       });
-      expect(answer.status).toBe(which === 'a key' ? 413 : 401);
-
-      const what = which === 'a key' ? '64 MiB' : 'key';
+      expect(answer.status).toBe(status);
       expect(await answer.json()).toMatchObject({
         data: null,
-        message: expect.stringContaining(what) as string,
+        message: expect.stringContaining(message) as string,
       });
     },
   );

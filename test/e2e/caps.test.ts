@@ -273,28 +273,44 @@ describe('a cap on what a command costs', () => {
     });
   });
 
-  it.each<[string, number]>([
-    ['n: 128', EXIT.capReached],
-    ["n: '128'", EXIT.capReached],
-    ['n: 2.5', EXIT.usage],
-    ['best_of: 4', EXIT.usage],
-    ['bestOf: 4', EXIT.usage],
-    ['nBest: 4', EXIT.usage],
-    ['n_anything: 4', EXIT.usage],
-    ['best_of: 1', 0],
-    ['n_predict: 50', 0],
-    ['nProbs: 5', 0],
-    ['n: 2', 0],
-  ])('counts or refuses what multiplies the cost of a run: %s', async (option, code) => {
-    provider.reset(chatAnswer('Hi'));
-    const head = `model: priced\nconfig: { maxOutputTokens: 100, ${option} }`;
-    writeFileSync(path.join(home, 'many.prompt'), `---\n${head}\n---\nHi`);
-    const ran = await runCommandHere(['run', 'many.prompt', '--max-cost', '0.005'], { env, home });
+  describe('an option that may multiply the cost of a run', () => {
+    const runWithOption = async (option: string, ...flags: string[]) => {
+      provider.reset(chatAnswer('Hi'));
+      const head = `model: priced\nconfig: { maxOutputTokens: 100, ${option} }`;
+      writeFileSync(path.join(home, 'many.prompt'), `---\n${head}\n---\nHi`);
+      return await runCommandHere(['run', 'many.prompt', ...flags], { env, home });
+    };
+    const runUnderCap = (option: string) => runWithOption(option, '--max-cost', '0.005');
 
-    expect(ran).toMatchObject({ code });
-    expect(provider.requests).toHaveLength(code === 0 ? 1 : 0);
-    expect(ran.stderr).toContain(code === 2 ? `the option ${option.split(':')[0]} multiplies` : '');
-    expect((await runCommandHere(['run', 'many.prompt', '--dry-run'], { env, home })).code).toBe(0);
+    it.each(['n: 128', "n: '128'"])('counts if it asks for many answers: %s', async option => {
+      expect((await runUnderCap(option)).code).toBe(EXIT.capReached);
+      expect(provider.requests).toHaveLength(0);
+    });
+
+    it.each([
+      ['n', 'n: 2.5'],
+      ['best_of', 'best_of: 4'],
+      ['bestOf', 'bestOf: 4'],
+      ['nBest', 'nBest: 4'],
+      ['n_anything', 'n_anything: 4'],
+    ])('is refused if nobody knows how much: %s', async (name, option) => {
+      const { code, stderr } = await runUnderCap(option);
+      expect(stderr).toContain(`the option ${name} multiplies`);
+      expect(code).toBe(EXIT.usage);
+      expect(provider.requests).toHaveLength(0);
+    });
+
+    it.each(['best_of: 1', 'n_predict: 50', 'nProbs: 5', 'n: 2'])(
+      'is taken if it does not, or within the cap: %s',
+      async option => {
+        expect((await runUnderCap(option)).code).toBe(0);
+        expect(provider.requests).toHaveLength(1);
+      },
+    );
+
+    it.each(['n: 128', 'best_of: 4', 'n: 2'])('is no fault without a cap: %s', async option => {
+      expect((await runWithOption(option, '--dry-run')).code).toBe(0);
+    });
   });
 
   it('takes the dearest run by the answer', async () => {

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { startAgent } from '../support/agent.ts';
 import type { CommandOutcome } from '../support/command.ts';
 import { startCommandHere } from '../support/command-here.ts';
@@ -318,7 +319,7 @@ it('batch ask.prompt, stopped by --timeout: the same command with the advised fl
   const line = 'batch ask.prompt --from rows.csv --out out.jsonl';
   const outcome = await stopped(line, '--timeout');
 
-  expect(outcome).toMatchObject({ code: 6 });
+  expect(outcome).toMatchObject({ code: EXIT.waitTimeout });
 
   // Both that and the flags below would pay for the row.
   expect(outcome.stderr).not.toContain('runs rerun');
@@ -329,13 +330,19 @@ it('batch ask.prompt, stopped by --timeout: the same command with the advised fl
   expect(await command([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });
 });
 
-it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
+/** What stops a command, with its exit code. */
+const STOPS: [string, number][] = [
+  ['--timeout', EXIT.waitTimeout],
+  ...(isPosix ? ([['SIGINT', EXIT.interrupted]] satisfies [string, number][]) : []),
+];
+
+it.each(STOPS)(
   'test ask.test.yaml, stopped by %s: the same command with the advised flags resumes',
-  async by => {
+  async (by, exitCode) => {
     elsewhere();
     const outcome = await stopped('test ask.test.yaml', by);
 
-    expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
+    expect(outcome).toMatchObject({ code: exitCode });
     expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
 
     model.answerAll();
@@ -343,7 +350,7 @@ it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
     const again = await command([...words, '--resume']);
 
     // The run was stopped, and may have been paid for: it is not made again unasked.
-    expect(again).toMatchObject({ code: 5 });
+    expect(again).toMatchObject({ code: EXIT.runFailed });
     expect(again.stdout + again.stderr).not.toContain('runs rerun');
     expect(again.stderr).toContain(
       'note: the runs of 1 case were stopped; --failed runs them again\n',
@@ -352,21 +359,21 @@ it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
   },
 );
 
-it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
+it.each(STOPS)(
   'compare, stopped by %s: the same command with the advised flags makes the runs again',
-  async by => {
+  async (by, exitCode) => {
     elsewhere();
     const line = 'compare ask.prompt ask.prompt --from rows.csv --fail-on failed --concurrency 1';
     const outcome = await stopped(line, by);
 
-    expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
+    expect(outcome).toMatchObject({ code: exitCode });
     expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
 
     model.answerAll();
     const words = line.split(' ');
     const again = await command([...words, '--resume']);
 
-    expect(again).toMatchObject({ code: 5 });
+    expect(again).toMatchObject({ code: EXIT.runFailed });
     expect(again.stderr).not.toContain('runs rerun');
 
     const [retry = ''] = /--resume --retry-failed(?= makes)/u.exec(again.stderr) ?? [];

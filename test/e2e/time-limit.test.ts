@@ -1,50 +1,47 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
-import { runCommand } from '../support/command.ts';
-import { runInProcess, temporaryDirectory } from '../support/context.ts';
+import { type CommandOutcome, runCommand } from '../support/command.ts';
+import { directoryWith, runInProcess, temporaryDirectory } from '../support/context.ts';
 import { failure, scriptedServiceForTest } from '../support/scripted-service.ts';
+import { serviceEnv } from '../support/service-for-test.ts';
 import { isPosix } from '../support/system.ts';
 
 const ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
 describe('--timeout', () => {
-  it.each([
-    ['runs list', EXIT.waitTimeout],
-    ['runs get 5f0c8f', EXIT.waitTimeout],
-    ['prompts search tea', EXIT.waitTimeout],
-    ['versions list tea', EXIT.waitTimeout],
-    ['resources list', EXIT.waitTimeout],
-    ['account', EXIT.waitTimeout],
-    ['api GET /me', EXIT.waitTimeout],
-    ['run tea', EXIT.waitTimeout],
-    [`run ${ID}`, EXIT.waitTimeout],
-    ['batch tea --from rows.csv', EXIT.waitTimeout],
-    ['compare tea tea --from rows.csv', EXIT.waitTimeout],
-    ['test', EXIT.waitTimeout],
-    ['doctor', EXIT.fault],
-  ])('bounds %s if the service accepts and says nothing', async (command, code) => {
-    const home = temporaryDirectory();
-    writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
-    writeFileSync(
-      path.join(home, 'tea.test.yaml'),
-      'target: tea\ncases:\n  - expect: [{ contains: tea }]\n',
-    );
+  async function runWithSilentService(command: string): Promise<CommandOutcome> {
+    const home = directoryWith({
+      'rows.csv': 'id\n1\n',
+      'tea.test.yaml': 'target: tea\ncases:\n  - expect: [{ contains: tea }]\n',
+    });
     const service = await scriptedServiceForTest({ answer: 'silence', times: 'any' });
-    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
-    const { code: ended, stderr } = await runCommand(
-      [...command.split(' '), '--timeout', '300ms'],
-      {
-        home,
-        env,
-      },
-    );
+    const env = serviceEnv(service.baseUrl);
+    return await runCommand([...command.split(' '), '--timeout', '300ms'], { home, env });
+  }
 
-    expect(ended, stderr).toBe(code);
+  it.each([
+    'runs list',
+    'runs get 5f0c8f',
+    'prompts search tea',
+    'versions list tea',
+    'resources list',
+    'account',
+    'api GET /me',
+    'run tea',
+    `run ${ID}`,
+    'batch tea --from rows.csv',
+    'compare tea tea --from rows.csv',
+    'test',
+  ])('bounds %s if the service accepts and says nothing', async command => {
+    const { code, stderr } = await runWithSilentService(command);
+    expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
+    expect(code).toBe(EXIT.waitTimeout);
+  });
 
-    if (code === 6) expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
+  it('bounds doctor, which reports such a service as a fault', async () => {
+    expect((await runWithSilentService('doctor')).code).toBe(EXIT.fault);
   });
 
   it

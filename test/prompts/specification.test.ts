@@ -106,20 +106,18 @@ describe('blocks', () => {
     ['{{#if (lookup o "n")}}y{{/if}}', { o: { n: 1 } }, 'y'],
   ])('%s with %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
 
-  it('compare values of one type only', () => {
-    const template =
-      '{{#ifEquals a b}}same{{else}}other{{/ifEquals}} {{#unlessEquals a b}}other{{else}}same{{/unlessEquals}}';
-    const same: [JsonObject, boolean][] = [
-      [{ a: 5, b: 5 }, true],
-      [{ a: 5, b: '5' }, false],
-      [{ a: false, b: false }, true],
-      [{ a: true, b: false }, false],
-      [{ a: null, b: null }, true],
-      [{ a: null, b: 0 }, false],
-    ];
-    for (const [inputs, isSame] of same) {
-      expect(text(template, inputs)).toBe(isSame ? 'same same' : 'other other');
-    }
+  it.each<[JsonObject, 'same' | 'other']>([
+    [{ a: 5, b: 5 }, 'same'],
+    [{ a: 5, b: '5' }, 'other'],
+    [{ a: false, b: false }, 'same'],
+    [{ a: true, b: false }, 'other'],
+    [{ a: null, b: null }, 'same'],
+    [{ a: null, b: 0 }, 'other'],
+  ])('compare values of one type only: %j are the %s', (inputs, expected) => {
+    const ifEquals = '{{#ifEquals a b}}same{{else}}other{{/ifEquals}}';
+    const unlessEquals = '{{#unlessEquals a b}}other{{else}}same{{/unlessEquals}}';
+    expect(text(ifEquals, inputs)).toBe(expected);
+    expect(text(unlessEquals, inputs)).toBe(expected);
   });
 });
 

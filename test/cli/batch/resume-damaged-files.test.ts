@@ -62,12 +62,12 @@ test('a result of a run that no row of a table has is never lost', async () => {
 });
 
 test.each([
-  ['results.jsonl', 'removed', undefined],
+  ['results.jsonl', 'moved or removed', undefined],
   ['results.jsonl', 'replaced', ''],
-  ['results.csv', 'removed', undefined],
+  ['results.csv', 'moved or removed', undefined],
 ])(
   'results in %s that are %s in the middle are missed, and fetched again without a run',
-  async (out, what, saved) => {
+  async (out, change, saved) => {
     const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     const file = path.join(home, out);
     const args = SLEEPY.map(arg => (arg === 'results.jsonl' ? out : arg));
@@ -81,9 +81,7 @@ test.each([
     const first = await runBatchCommand(args, { env, home, clock });
 
     expect(first.exitCode).toBe(EXIT.fault);
-    expect(first.stderr).toContain(
-      `${out} was ${what === 'removed' ? 'moved or removed' : what} while the batch wrote it`,
-    );
+    expect(first.stderr).toContain(`${out} was ${change} while the batch wrote it`);
     expect(first.stderr).toContain('add --resume');
 
     const second = await runBatchCommand([...args, '--resume'], { env, home });

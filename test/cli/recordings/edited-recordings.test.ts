@@ -169,35 +169,40 @@ describe('edited or damaged recordings', () => {
     },
   );
 
-  it.each([
-    ['slug', 1, 'body.data.rows[0].slug is not text'],
-    ['uses', 'many', 'body.data.rows[0].uses is not a count'],
-    ['title', null, undefined],
-  ])(
-    'are refused if %s is %j in what a service answered, before any row',
-    async (field, value, fault) => {
+  describe('of the prompts that a service listed', () => {
+    const ANSWER = path.join('rec', 'answers', 'one.json');
+
+    /** Replays a batch after one field of the recorded list was edited. */
+    async function replayEditedList(edited: Readonly<Record<string, unknown>>) {
       const project = new Project({ 'rows.csv': 'name\nAda\n' });
       const batch = ['batch', 'hello', '--from', 'rows.csv', '--out'];
+      const recorded = await project.run([...batch, 'one.jsonl', '--record', 'rec']);
+      expect(recorded.exitCode).toBe(0);
 
-      expect((await project.run([...batch, 'one.jsonl', '--record', 'rec'])).exitCode).toBe(0);
+      const ids = { promptId: VERSION, promptVersionId: VERSION };
+      const row = { ...ids, slug: 'hello', title: 'Hello', uses: 1, ...edited };
+      const body = { status: 'SUCCESS', data: { rows: [row] } };
+      project.write(ANSWER, JSON.stringify({ httpStatus: 200, body }));
+      const replayed = await project.run([...batch, 'two.jsonl', '--replay', 'rec']);
+      return { ...replayed, hasResults: existsSync(path.join(project.home, 'two.jsonl')) };
+    }
 
-      const row = {
-        promptId: VERSION,
-        promptVersionId: VERSION,
-        slug: 'hello',
-        title: 'Hello',
-        uses: 1,
-      };
-      const body = { status: 'SUCCESS', data: { rows: [{ ...row, [field]: value }] } };
-      const file = path.join('rec', 'answers', 'one.json');
-      project.write(file, JSON.stringify({ httpStatus: 200, body }));
-      const { exitCode, stderr } = await project.run([...batch, 'two.jsonl', '--replay', 'rec']);
-      const damaged = `${path.join(project.home, file)} is damaged: ${fault}`;
-
-      expect([exitCode, stderr()]).toEqual(
-        fault ? [2, expect.stringContaining(damaged)] : [0, expect.any(String)],
+    it.each([
+      [{ slug: 1 }, 'slug is not text'],
+      [{ uses: 'many' }, 'uses is not a count'],
+    ])('are refused before any row if they are damaged: %j', async (edited, fault) => {
+      const { exitCode, stderr, home, hasResults } = await replayEditedList(edited);
+      expect(stderr()).toContain(
+        `${path.join(home, ANSWER)} is damaged: body.data.rows[0].${fault}`,
       );
-      expect(existsSync(path.join(project.home, 'two.jsonl'))).toBe(!fault);
-    },
-  );
+      expect(exitCode).toBe(EXIT.usage);
+      expect(hasResults).toBe(false);
+    });
+
+    it('are taken without a title', async () => {
+      const { exitCode, hasResults } = await replayEditedList({ title: null });
+      expect(exitCode).toBe(0);
+      expect(hasResults).toBe(true);
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { Interrupted } from '../../../src/cli/core/errors.ts';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { listenForInterrupts } from '../../../src/cli/runtime/signals.ts';
 
 let time = 0;
@@ -19,16 +20,16 @@ function source(platform: NodeJS.Platform = 'linux', pid = 2) {
 
 describe('signals', () => {
   it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 143],
-    ['SIGQUIT', 143],
-  ] as const)('%s aborts with its exit code', (name, exitCode) => {
+    ['SIGINT', 'SIGINT', EXIT.interrupted],
+    ['SIGTERM', 'SIGTERM', EXIT.terminated],
+    ['SIGHUP', 'SIGTERM', EXIT.terminated],
+    ['SIGQUIT', 'SIGTERM', EXIT.terminated],
+  ] as const)('%s aborts as %s, with its exit code', (name, endingSignal, exitCode) => {
     const process = source();
     const { signal } = listenForInterrupts(process, clock);
     process.send(name);
     expect(signal.reason).toBeInstanceOf(Interrupted);
-    expect(signal.reason).toMatchObject({ signal: name === 'SIGINT' ? name : 'SIGTERM', exitCode });
+    expect(signal.reason).toMatchObject({ signal: endingSignal, exitCode });
   });
 
   it('ends the process at the second one', () => {

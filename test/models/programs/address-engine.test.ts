@@ -165,17 +165,20 @@ describe('an address', () => {
     });
   });
 
-  it.each([
-    ['of 8 MiB of text', 8 * 1024 * 1024, false],
-    ['of more', 8 * 1024 * 1024 + 1, true],
-  ])('may give an answer %s', async (_, length, isTooLong) => {
-    answer = response => response.end('x'.repeat(length));
-    const { outputs, failed } = await ask({ address: base });
-    expect(failed).toBe(isTooLong);
-    const [output] = outputs;
-    expect(output?.type === 'error' ? output.message : '').toBe(
-      isTooLong ? 'thing returned more than 8 MiB of text' : '',
-    );
+  it('may give an answer of 8 MiB of text', async () => {
+    answer = response => response.end('x'.repeat(8 * 1024 * 1024));
+    expect(await ask({ address: base })).toMatchObject({
+      failed: false,
+      outputs: [{ type: 'text' }],
+    });
+  });
+
+  it('may not give an answer of more', async () => {
+    answer = response => response.end('x'.repeat(8 * 1024 * 1024 + 1));
+    expect(await ask({ address: base })).toMatchObject({
+      failed: true,
+      outputs: [{ type: 'error', message: 'thing returned more than 8 MiB of text' }],
+    });
   });
 
   it('may compress its answer, although no request asks for that', async () => {

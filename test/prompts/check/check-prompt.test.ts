@@ -318,24 +318,25 @@ describe('checking a prompt', () => {
     ).toEqual(['fault 5:13 the default of `a` does not match its schema at "/1": must be integer']);
   });
 
-  it('finds nothing wrong with what a new prompt begins with, and its tests fit it', async () => {
-    for (const image of [false, true]) {
+  it.each([
+    { modality: 'text', image: false, input: 'topic', value: 'tides' },
+    { modality: 'image', image: true, input: 'place', value: 'Oslo' },
+  ])(
+    'finds nothing wrong with what a new prompt for $modality begins with, and its tests fit it',
+    async ({ modality, image, input, value }) => {
       const { prompt, test } = buildStarterPrompt('my-first_prompt', { image });
       expect(await checkPrompt(prompt, 'my-first_prompt.prompt', { models })).toEqual([]);
 
       const definition = parsePromptFile(prompt, 'my-first_prompt.prompt');
+      const model = BUILT_IN_MODELS.find(entry => entry.model === definition.model);
       expect(definition.title).toBe('My first prompt');
-      expect(BUILT_IN_MODELS.find(({ model }) => model === definition.model)?.modality).toBe(
-        image ? 'image' : 'text',
-      );
+      expect(model?.modality).toBe(modality);
 
-      const inputs = image ? { place: 'Oslo' } : { topic: 'tides' };
-      expect(JSON.stringify(previewPrompt(definition, { inputs }).messages)).toContain(
-        image ? 'Oslo' : 'tides',
-      );
-      expect(test).toContain(image ? 'place: Oslo' : 'topic: tides');
-    }
-  });
+      const { messages } = previewPrompt(definition, { inputs: { [input]: value } });
+      expect(JSON.stringify(messages)).toContain(value);
+      expect(test).toContain(`${input}: ${value}`);
+    },
+  );
 });
 
 describe('prompts on this machine', () => {

@@ -296,26 +296,26 @@ describe('a creation that is not answered', () => {
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'may continue after %s, which says how to get it',
-    async signal => {
-      const home = temporaryDirectory();
-      const service = await scriptedServiceForTest(
-        unanswered(() => {
-          running.raise(signal);
-          return 'silence';
-        }),
-      );
-      const running = startAgainst(service, RUN_IT, { home });
+  it.each([
+    ['SIGINT', EXIT.interrupted],
+    ['SIGTERM', EXIT.terminated],
+  ] as const)('may continue after %s, which says how to get it', async (signal, exitCode) => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      unanswered(() => {
+        running.raise(signal);
+        return 'silence';
+      }),
+    );
+    const running = startAgainst(service, RUN_IT, { home });
 
-      expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
-      expect(running.stderr()).toContain(
-        'a run may have been started and may continue (INTERRUPTED)',
-      );
-      expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
-      expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
-    },
-  );
+    expect(await running.ended).toBe(exitCode);
+    expect(running.stderr()).toContain(
+      'a run may have been started and may continue (INTERRUPTED)',
+    );
+    expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
+  });
 
   it('has made no run at Ctrl-C while it waits to be sent again after a 429', async () => {
     const home = temporaryDirectory();

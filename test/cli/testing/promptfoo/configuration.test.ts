@@ -87,25 +87,26 @@ redteam: { purpose: p }
   });
 
   it.each([
-    ['no.yaml', 0],
-    ['[file://no.csv, file://no/*.json]', 0],
-    ['file://no/*.yml', 0],
-    ['file://no.csv', EXIT.usage],
-    ['no.json', EXIT.usage],
-  ])('skips missing files of tests if promptfoo does, with a note: %s', async (name, code) => {
-    const text = `prompts: ['Say {{a}}']
+    ['no.yaml', 0, /:4: .*doesn't exist: it adds no tests/],
+    ['[file://no.csv, file://no/*.json]', 0, /:4: .*doesn't exist: it adds no tests/],
+    ['file://no/*.yml', 0, /:4: .*doesn't exist: it adds no tests/],
+    ['file://no.csv', EXIT.usage, /:4: .*doesn't exist/],
+    ['no.json', EXIT.usage, /:4: .*doesn't exist/],
+  ])(
+    'skips missing files of tests if promptfoo does, with a note: %s',
+    async (name, code, message) => {
+      const text = `prompts: ['Say {{a}}']
 providers: [echo]
 defaultTest: { assert: [{ type: contains, value: Say }] }
 tests: ${name}
 `;
-    const { home } = new Project({ 'promptfooconfig.yaml': text });
-    const { exitCode, stderr } = await runInProcess(['test'], { home, local: localService });
+      const { home } = new Project({ 'promptfooconfig.yaml': text });
+      const { exitCode, stderr } = await runInProcess(['test'], { home, local: localService });
 
-    expect(exitCode).toBe(code);
-    expect(stderr()).toMatch(
-      code === 0 ? /:4: .*doesn't exist: it adds no tests/ : /:4: .*doesn't exist/,
-    );
-  });
+      expect(stderr()).toMatch(message);
+      expect(exitCode).toBe(code);
+    },
+  );
 
   it('runs none of its tests if one of them has a fault', async () => {
     const text = `prompts: ['Say {{a}}', 'Ask {{a}}']
