@@ -14,16 +14,16 @@ import { reportTestFault } from './reporters/report-end.ts';
 import type { PreparedEntry } from './run/prepare-entries.ts';
 import type { TestOptions } from './test-options.ts';
 
+interface TestDryRunOptions extends Pick<TestOptions, 'caps' | 'providerBatch'> {
+  readonly judge: Judge;
+}
+
 /** Reports the faults of cases and estimates what their runs and judges cost; creates nothing. */
 export async function dryRunTests(
   ctx: Context,
   entries: readonly PreparedEntry[],
   faults: readonly FaultyTestFile[],
-  {
-    judge,
-    caps,
-    providerBatch,
-  }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
+  { judge, caps, providerBatch }: TestDryRunOptions,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
   const caseFaults: CliError[] = [];
@@ -57,10 +57,7 @@ export async function dryRunTests(
 async function forecastEntry(
   forecast: Forecast,
   { connection, request, estimatedCredits, entry: { testCase } }: PreparedEntry,
-  {
-    judge,
-    providerBatch,
-  }: { readonly judge: Judge; readonly providerBatch: TestOptions['providerBatch'] },
+  { judge, providerBatch }: Omit<TestDryRunOptions, 'caps'>,
 ): Promise<void> {
   const judgedExpectations = [...flattenExpectations(testCase.expect)].filter(needsJudge);
   for (let repetition = 0; repetition < testCase.repeat; repetition += 1) {

@@ -176,17 +176,17 @@ export function countStatuses(results: readonly EntryResult[]) {
  * `2 passed now, 3 before, 1 failed`.
  */
 export function formatTotals(results: readonly EntryResult[]): string {
-  const notDone = results.filter(isCapped).length;
-  const { undecided, unchecked, faults: allFaults } = countStatuses(results);
-  const faults = allFaults - notDone;
+  const cappedCount = results.filter(isCapped).length;
+  const { undecided, unchecked, faults } = countStatuses(results);
+  const otherFaultCount = faults - cappedCount;
 
   return [
     formatStatusCount(results, 'passed'),
     formatStatusCount(results, 'failed'),
     ...(undecided > 0 ? [`${undecided} undecided`] : []),
     ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
-    ...(faults > 0 ? [`${faults} could not be run`] : []),
-    ...(notDone > 0 ? [`${notDone} not done`] : []),
+    ...(otherFaultCount > 0 ? [`${otherFaultCount} could not be run`] : []),
+    ...(cappedCount > 0 ? [`${cappedCount} not done`] : []),
   ].join(', ');
 }
 

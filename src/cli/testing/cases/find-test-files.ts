@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, type Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { explainExclusion } from '../../../files/named-file.ts';
@@ -32,7 +32,7 @@ export interface FoundTests {
  * promptfoo, and prompt files that have their own tests.
  *
  * @param paths files and directories; the working directory if empty
- * @param report called with a line for each skipped file: a link out of its directory, a pipe or a
+ * @param onSkipped called with a line for each skipped file: a link out of its directory, a pipe or a
  * device
  * @throws {CliError} USAGE_ERROR if a path does not exist or is not a test file; NOT_FOUND_ERROR if
  * there is no test file
@@ -40,7 +40,7 @@ export interface FoundTests {
 export async function findTestFiles(
   ctx: Context,
   paths: readonly string[],
-  report: (line: string) => void,
+  onSkipped: (line: string) => void,
 ): Promise<FoundTests> {
   const files = new Set<string>();
   const namedFiles = new Set<string>();
@@ -49,7 +49,7 @@ export async function findTestFiles(
     const { absolutePath, isDirectory } = await findNamedPath(ctx, name);
     if (isDirectory) {
       directories.push(absolutePath);
-      for (const file of await findTestFilesBelow(ctx, absolutePath, absolutePath, report)) {
+      for (const file of await findTestFilesBelow(ctx, absolutePath, absolutePath, onSkipped)) {
         files.add(file);
       }
     } else {
@@ -78,7 +78,7 @@ async function findNamedPath(
     throw unreadablePathError(ctx, name, error);
   });
   if (stats.isDirectory()) {
-    return { absolutePath: toPathInside(ctx.cwd, absolutePath, true), isDirectory: true };
+    return { absolutePath: toPathInside(ctx.cwd, absolutePath, stats), isDirectory: true };
   }
 
   const testFileBeside = listTestFileNames(name).find(file =>
@@ -94,7 +94,7 @@ async function findNamedPath(
   }
 
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
-  return { absolutePath: toPathInside(ctx.cwd, absolutePath, false), isDirectory: false };
+  return { absolutePath: toPathInside(ctx.cwd, absolutePath, stats), isDirectory: false };
 }
 
 function unreadablePathError({ cwd }: Context, name: string, error: unknown): CliError {
@@ -110,13 +110,13 @@ function unreadablePathError({ cwd }: Context, name: string, error: unknown): Cl
  * Returns the path of a file or directory through the working directory if its real path is in it.
  * On macOS, /tmp is a link to /private/tmp, which is what the system calls the working directory.
  */
-function toPathInside(cwd: string, absolutePath: string, isDirectory: boolean): string {
+function toPathInside(cwd: string, absolutePath: string, stats: Stats): string {
   if (!path.relative(cwd, absolutePath).startsWith('..')) return absolutePath;
   // A file that is a link keeps its own name.
-  const real = isDirectory
+  const realPath = stats.isDirectory()
     ? realpathSync.native(absolutePath)
     : path.join(realpathSync.native(path.dirname(absolutePath)), path.basename(absolutePath));
-  const relativePath = path.relative(realpathSync.native(cwd), real);
+  const relativePath = path.relative(realpathSync.native(cwd), realPath);
   return relativePath.startsWith('..') || path.isAbsolute(relativePath)
     ? absolutePath
     : path.join(cwd, relativePath);
@@ -131,7 +131,7 @@ async function findTestFilesBelow(
   ctx: Context,
   top: string,
   directory: string,
-  report: (line: string) => void,
+  onSkipped: (line: string) => void,
 ): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = new Set(entries.map(({ name }) => name));
@@ -139,7 +139,7 @@ async function findTestFilesBelow(
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const absolutePath = path.join(directory, entry.name);
     if (entry.isDirectory() && !NEVER_ENTERED.has(entry.name)) {
-      files.push(...(await findTestFilesBelow(ctx, top, absolutePath, report)));
+      files.push(...(await findTestFilesBelow(ctx, top, absolutePath, onSkipped)));
       continue;
     }
 
@@ -148,7 +148,7 @@ async function findTestFilesBelow(
 
     const reason = entry.isFile() ? undefined : explainExclusion(absolutePath, top);
     if (reason !== undefined) {
-      report(`${path.relative(ctx.cwd, absolutePath)} is left out: ${reason}`);
+      onSkipped(`${path.relative(ctx.cwd, absolutePath)} is left out: ${reason}`);
       continue;
     }
 

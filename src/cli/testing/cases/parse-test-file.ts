@@ -63,14 +63,14 @@ export async function readTestFileNode(
   root: YamlNode | null,
   { file, name, options, target }: TestFileSource,
 ): Promise<TestFileContent> {
-  const inFolder = {
+  const folderContext = {
     ...ctx,
     ...options,
     cwd: path.dirname(file),
     namedFiles: new NamedFileCount(),
     texts: new Map(),
   };
-  return await readContent(inFolder, toYamlValue(root, 1, name), file, target).catch(
+  return await readContent(folderContext, toYamlValue(root, 1, name), file, target).catch(
     (error: unknown) => {
       throw withPlace(error);
     },
@@ -91,20 +91,20 @@ async function readContent(
   const casesEntry = fields.get('cases');
   if (casesEntry === undefined) throw testFileError(root, 'cases is missing');
 
-  const common = {
+  const fileDefaults = {
     trims: readTrim(fields),
     ...(readPass(fields) ?? { pass: ALL_RUNS }),
     ...(await readTransform(ctx, fields)),
   };
 
-  const inFile = { ...ctx, judge: chooseJudge(fields, ctx) };
-  const sourceTextIn = ctx.watch ? createCaseWriter(fields) : () => ({});
+  const fileContext = { ...ctx, judge: chooseJudge(fields, ctx) };
+  const readSourceText = ctx.watch ? createCaseWriter(fields) : () => ({});
   const cases: TestCase[] = [];
   for (const [index, value] of readCaseItems(casesEntry).entries()) {
     cases.push({
-      ...common,
-      ...(await readCase(inFile, value, index + 1)),
-      ...sourceTextIn(value),
+      ...fileDefaults,
+      ...(await readCase(fileContext, value, index + 1)),
+      ...readSourceText(value),
     });
   }
 
@@ -128,9 +128,9 @@ function readCaseItems(casesEntry: YamlEntry): YamlValue[] {
  * cases that change.
  */
 function createCaseWriter(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
-  const others = [...fields].filter(([key]) => key !== 'cases');
-  const shared = others.map(([key, { value }]) => [key, value.toJson()]);
-  return value => ({ sourceText: JSON.stringify([shared, value.toJson()]) });
+  const otherFields = [...fields].filter(([key]) => key !== 'cases');
+  const sharedFields = otherFields.map(([key, { value }]) => [key, value.toJson()]);
+  return value => ({ sourceText: JSON.stringify([sharedFields, value.toJson()]) });
 }
 
 function readTrim(fields: YamlEntries): boolean {

@@ -12,6 +12,9 @@ export type PassRule =
 
 export const ALL_RUNS: PassRule = { kind: 'all' };
 
+/** Matches a percentage, such as `80%` or `99.5%`. */
+const PASS_PERCENTAGE = /^(\d{1,3}(?:\.\d{1,9})?)%$/u;
+
 /**
  * Parses `pass`.
  *
@@ -23,7 +26,7 @@ export function readPassRule(value: YamlValue): PassRule {
     return { kind: 'count', count };
   }
 
-  const [, digits] = /^(\d{1,3}(?:\.\d{1,9})?)%$/u.exec(value.scalar ?? '') ?? [];
+  const [, digits] = PASS_PERCENTAGE.exec(value.scalar ?? '') ?? [];
   if (digits !== undefined && Number(digits) <= 100) {
     return { kind: 'rate', rate: Number(digits) / 100 };
   }
@@ -34,28 +37,29 @@ export function readPassRule(value: YamlValue): PassRule {
   );
 }
 
-export function meetsPassRule(rule: PassRule, passed: number, runs: number): boolean {
-  return isAtLeast(passed, computeRequiredPasses(rule, runs));
+/** Returns true if enough runs of a case have passed. */
+export function meetsPassRule(rule: PassRule, passedCount: number, runCount: number): boolean {
+  return isAtLeast(passedCount, computeRequiredPasses(rule, runCount));
 }
 
-function computeRequiredPasses(rule: PassRule, runs: number): number {
-  if (rule.kind === 'all') return runs;
-  return rule.kind === 'count' ? rule.count : rule.rate * runs;
+function computeRequiredPasses(rule: PassRule, runCount: number): number {
+  if (rule.kind === 'all') return runCount;
+  return rule.kind === 'count' ? rule.count : rule.rate * runCount;
 }
 
 /** Returns the share of the runs that must pass, from 0 to 1. */
-export function computeRequiredRate(rule: PassRule, runs: number): number {
-  return computeRequiredPasses(rule, runs) / runs;
+export function computeRequiredRate(rule: PassRule, runCount: number): number {
+  return computeRequiredPasses(rule, runCount) / runCount;
 }
 
 /** Returns the rule for a summary, such as `8 needed` or `80 % needed`. */
-export function formatNeeded(rule: PassRule, runs: number): string {
-  return `${rule.kind === 'rate' ? formatPercent(rule.rate) : computeRequiredPasses(rule, runs)} needed`;
+export function formatNeeded(rule: PassRule, runCount: number): string {
+  return `${rule.kind === 'rate' ? formatPercent(rule.rate) : computeRequiredPasses(rule, runCount)} needed`;
 }
 
 /** Returns the rule for a report: a count, or a percentage such as `"80%"`. */
-export function toPassRuleData(rule: PassRule, runs: number): number | string {
+export function toPassRuleData(rule: PassRule, runCount: number): number | string {
   return rule.kind === 'rate'
     ? formatPercent(rule.rate).replace(' ', '')
-    : computeRequiredPasses(rule, runs);
+    : computeRequiredPasses(rule, runCount);
 }

@@ -5,6 +5,15 @@ import { readTransform } from './shared-fields.ts';
 import type { TestedModel } from './test-case.ts';
 import { readMapFields, requireText, testFileError } from './test-values.ts';
 
+const MODEL_KEYS = ['model', 'config', 'transform'];
+
+/** A key of promptfoo's providers that are programs. */
+const GIVES_RESULTS = 'givesResults';
+
+/** Keys of promptfoo's providers. Equal ones with different labels may get different prompts. */
+const PROMPTFOO_KEYS = [...MODEL_KEYS, GIVES_RESULTS, 'label'];
+
+/** Reads the models that a test file names; the prompt's own if it names none. */
 export async function readTestedModels(
   ctx: ReadingContext,
   fields: YamlEntries,
@@ -28,14 +37,6 @@ export async function readTestedModels(
   if (models.size === 0) throw testFileError(modelsField, 'models is empty');
   return numberEqualModels([...models.values()]);
 }
-
-const MODEL_KEYS = ['model', 'config', 'transform'];
-
-/** A key of promptfoo's providers that are programs. */
-const GIVES_RESULTS = 'givesResults';
-
-/** Keys of promptfoo's providers. Equal ones with different labels may get different prompts. */
-const PROMPTFOO_KEYS = [...MODEL_KEYS, GIVES_RESULTS, 'label'];
 
 async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: requireText(value, 'a model') };
@@ -61,7 +62,7 @@ async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<T
 /** Numbers models that have the same name but different configs. */
 function numberEqualModels(models: readonly TestedModel[]): TestedModel[] {
   return models.map((entry, index) => {
-    const before = models.slice(0, index).filter(({ model }) => model === entry.model).length;
-    return before === 0 ? entry : { ...entry, number: before + 1 };
+    const earlierModels = models.slice(0, index).filter(({ model }) => model === entry.model);
+    return earlierModels.length === 0 ? entry : { ...entry, number: earlierModels.length + 1 };
   });
 }

@@ -15,18 +15,16 @@ export function createTargetCheck(
   cwd: string,
   { namedFiles, directories }: FoundTests,
 ): TargetCheck {
-  const places = [cwd, ...directories];
-  const folders = new Set([
-    ...places,
-    ...places.flatMap(place => findNearestRepository(place) ?? []),
-  ]);
+  const startFolders = [cwd, ...directories];
+  const repositories = startFolders.flatMap(folder => findNearestRepository(folder) ?? []);
+  const allowedFolders = new Set([...startFolders, ...repositories]);
   return (testFile, target) =>
-    namedFiles.has(testFile) || [...folders].some(folder => isBelow(folder, target));
+    namedFiles.has(testFile) || [...allowedFolders].some(folder => isBelow(folder, target));
 }
 
 /** Returns the nearest parent folder with a `.git`. */
 function findNearestRepository(folder: string): string | undefined {
   if (existsSync(path.join(folder, '.git'))) return folder;
-  const above = path.dirname(folder);
-  return above === folder ? undefined : findNearestRepository(above);
+  const parent = path.dirname(folder);
+  return parent === folder ? undefined : findNearestRepository(parent);
 }

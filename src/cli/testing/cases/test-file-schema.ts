@@ -26,6 +26,63 @@ const MODEL = {
   additionalProperties: false,
 };
 
+/** A case of a test file. */
+const CASE_SCHEMA = {
+  type: 'object',
+  properties: {
+    name: TEXT_SCHEMA,
+    inputs: {
+      type: 'object',
+      description: 'text inputs; "@file" reads a file, "@@x" is the literal @x',
+    },
+    images: {
+      type: 'array',
+      items: TEXT_SCHEMA,
+      description: 'files or https URLs, in order',
+    },
+    options: { type: 'object', description: 'run options' },
+    vars: { type: 'object', description: 'values that only expectations see' },
+    transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+    judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
+    expect: {
+      anyOf: [
+        { type: 'array', items: { $ref: '#/$defs/expectation' } },
+        { $ref: '#/$defs/expectation' },
+      ],
+    },
+    repeat: {
+      ...COUNT_SCHEMA,
+      maximum: 1000,
+      description: 'how often the case runs; once by default',
+    },
+    pass: {
+      ...PASS,
+      description:
+        'how many of the repetitions must pass; by default pass of the file, or else all',
+    },
+  },
+  additionalProperties: false,
+};
+
+/** A map with one or more kinds of expectations. */
+const EXPECTATION_SCHEMA = {
+  type: 'object',
+  properties: {
+    ...Object.fromEntries(
+      Object.entries(EXPECTATION_KINDS).map(([name, { schema }]) => [name, schema]),
+    ),
+    threshold: {
+      type: 'number',
+      minimum: 0,
+      description: 'the lowest score of javascript or rubric that passes',
+    },
+    transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+    judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
+  },
+  minProperties: 1,
+  additionalProperties: false,
+};
+
 /** Returns the JSON Schema of a test file, for completion and checks in editors. */
 export function buildTestFileSchema(): object {
   return {
@@ -64,59 +121,8 @@ export function buildTestFileSchema(): object {
     not: { required: ['model', 'models'] },
     additionalProperties: false,
     $defs: {
-      case: {
-        type: 'object',
-        properties: {
-          name: TEXT_SCHEMA,
-          inputs: {
-            type: 'object',
-            description: 'text inputs; "@file" reads a file, "@@x" is the literal @x',
-          },
-          images: {
-            type: 'array',
-            items: TEXT_SCHEMA,
-            description: 'files or https URLs, in order',
-          },
-          options: { type: 'object', description: 'run options' },
-          vars: { type: 'object', description: 'values that only expectations see' },
-          transform: { ...TEXT_SCHEMA, description: TRANSFORM },
-          judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
-          expect: {
-            anyOf: [
-              { type: 'array', items: { $ref: '#/$defs/expectation' } },
-              { $ref: '#/$defs/expectation' },
-            ],
-          },
-          repeat: {
-            ...COUNT_SCHEMA,
-            maximum: 1000,
-            description: 'how often the case runs; once by default',
-          },
-          pass: {
-            ...PASS,
-            description:
-              'how many of the repetitions must pass; by default pass of the file, or else all',
-          },
-        },
-        additionalProperties: false,
-      },
-      expectation: {
-        type: 'object',
-        properties: {
-          ...Object.fromEntries(
-            Object.entries(EXPECTATION_KINDS).map(([name, { schema }]) => [name, schema]),
-          ),
-          threshold: {
-            type: 'number',
-            minimum: 0,
-            description: 'the lowest score of javascript or rubric that passes',
-          },
-          transform: { ...TEXT_SCHEMA, description: TRANSFORM },
-          judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
-        },
-        minProperties: 1,
-        additionalProperties: false,
-      },
+      case: CASE_SCHEMA,
+      expectation: EXPECTATION_SCHEMA,
     },
   };
 }

@@ -11,6 +11,12 @@ import { buildTestsGrid, type ReportMaterial } from './tests-grid.ts';
 import { renderLinesReport } from './text-report.ts';
 
 /**
+ * Maximum length in characters of up to four bytes. GitHub drops a step's whole summary above 1
+ * MiB.
+ */
+const MAX_SUMMARY_LENGTH = 250_000;
+
+/**
  * Renders the results for a GitHub workflow: plain lines without workflow commands, and an
  * annotation with file and line for each case that did not pass.
  */
@@ -72,15 +78,9 @@ export async function writeJobSummary(
   try {
     await appendToNamedFile(
       file,
-      renderGridMarkdown(buildTestsGrid(results, material), MAX_SUMMARY),
+      renderGridMarkdown(buildTestsGrid(results, material), MAX_SUMMARY_LENGTH),
     );
   } catch (error) {
     note(`note: the job summary can't be written: ${getErrorMessage(error)}`);
   }
 }
-
-/**
- * Maximum length in characters of up to four bytes. GitHub drops a step's whole summary above 1
- * MiB.
- */
-const MAX_SUMMARY = 250_000;

@@ -11,6 +11,8 @@ import type { ReportedResult } from './reasons.ts';
 import type { TestSummary } from './test-summary.ts';
 import { listFailureDetails } from './text-report.ts';
 
+type SuiteProperty = readonly [name: string, value: string];
+
 /**
  * Renders the results as JUnit XML: `failure` for a mismatch or a failed run, `error` for a case
  * that could not be run. The properties of the first suite have the total spending.
@@ -43,7 +45,7 @@ ${suites}</testsuites>
   return text;
 }
 
-function listRateProperties(overall: TestSummary['overall']): (readonly [string, string])[] {
+function listRateProperties(overall: TestSummary['overall']): SuiteProperty[] {
   if (!overall) return [];
   return [
     ['rate', String(overall.rate)],
@@ -52,9 +54,7 @@ function listRateProperties(overall: TestSummary['overall']): (readonly [string,
 }
 
 /** Returns the figures of a comparison, and its verdict in one line. */
-function listBaselineProperties(
-  baseline: BaselineComparison | undefined,
-): (readonly [string, string])[] {
+function listBaselineProperties(baseline: BaselineComparison | undefined): SuiteProperty[] {
   if (baseline === undefined) return [];
 
   const [line = ''] = formatBaselineComparison(baseline);

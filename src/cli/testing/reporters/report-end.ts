@@ -10,6 +10,7 @@ import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import { type EntryResult, type FaultyTestFile, isCapped } from '../entry-result.ts';
 
+/** Reports a fault of a test file or a test on standard error. */
 export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): void {
   reportFailure(ctx.io, fault, {
     json: ctx.globals.json,
@@ -25,14 +26,14 @@ export function reportCap(
   { message, data }: CliError,
   results: readonly EntryResult[],
 ): void {
-  const undone = results.filter(isCapped).length;
-  if (undone === 0) return;
+  const cappedCount = results.filter(isCapped).length;
+  if (cappedCount === 0) return;
 
   const hints = [formatResumeHint({ data })];
-  const cases = pluralize(undone, 'case');
+  const cappedCases = pluralize(cappedCount, 'case');
   const failure = {
     status: 'CAP_REACHED',
-    message: `${message}; ${cases} not done`,
+    message: `${message}; ${cappedCases} not done`,
     data,
     exitCode: EXIT.capReached,
     hints,
@@ -42,10 +43,10 @@ export function reportCap(
 
 /** Reports the fault that postponed cases, once. */
 export function reportPostponedCases(ctx: Context, results: readonly EntryResult[]): void {
-  const resultsLeft = results.filter(({ repetitions }) =>
+  const postponedResults = results.filter(({ repetitions }) =>
     repetitions.some(({ isPostponed }) => isPostponed),
   );
-  const fault = resultsLeft
+  const fault = postponedResults
     .flatMap(({ repetitions }) => repetitions)
     .find(({ isPostponed }) => isPostponed)?.fault;
   if (fault === undefined) return;
@@ -54,7 +55,7 @@ export function reportPostponedCases(ctx: Context, results: readonly EntryResult
   const hints = [...fault.hints, 'To continue, add --resume to the same command.'];
   reportTestFault(ctx, {
     status,
-    message: `${message}; ${pluralize(resultsLeft.length, 'case')} left`,
+    message: `${message}; ${pluralize(postponedResults.length, 'case')} left`,
     data,
     exitCode,
     hints,
@@ -63,24 +64,25 @@ export function reportPostponedCases(ctx: Context, results: readonly EntryResult
 
 /** Reports the cases whose runs were stopped, and how to run them again. */
 export function reportStoppedRuns(ctx: Context, results: readonly EntryResult[]): void {
-  const stopped = results.filter(({ repetitions }) =>
+  const stoppedResults = results.filter(({ repetitions }) =>
     repetitions.some(({ run }) => run && wasStopped(run)),
   );
-  if (stopped.length === 0 || ctx.isReplay) return;
+  if (stoppedResults.length === 0 || ctx.isReplay) return;
   ctx.io.note(
-    `note: the runs of ${pluralize(stopped.length, 'case')} were stopped; --failed runs them again`,
+    `note: the runs of ${pluralize(stoppedResults.length, 'case')} were stopped; --failed runs them again`,
   );
 }
 
 /** Reports how many answers were checked although they were cut short. */
 export function reportTruncatedAnswers(ctx: Context, results: readonly EntryResult[]): void {
-  const cut = results
+  const truncatedCount = results
     .flatMap(({ repetitions }) => repetitions)
     .filter(({ isTruncated }) => isTruncated).length;
-  if (cut === 0) return;
-  const how = cut === 1 ? 'it was checked as it came' : 'they were checked as they came';
+  if (truncatedCount === 0) return;
+  const treatment =
+    truncatedCount === 1 ? 'it was checked as it came' : 'they were checked as they came';
   ctx.io.note(
-    `note: the token limit cut ${pluralize(cut, 'answer')} short; ${how}, as promptfoo does`,
+    `note: the token limit cut ${pluralize(truncatedCount, 'answer')} short; ${treatment}, as promptfoo does`,
   );
 }
 
@@ -90,12 +92,14 @@ export function reportOmissions(
   files: readonly TestFile[],
   results: readonly EntryResult[],
 ): void {
-  const cases = files.reduce((sum, { leftOutCaseCount = 0 }) => sum + leftOutCaseCount, 0);
-  const checks = files
+  const caseCount = files.reduce((sum, { leftOutCaseCount = 0 }) => sum + leftOutCaseCount, 0);
+  const checkCount = files
     .flatMap(file => file.cases)
     .reduce((sum, { leftOutCheckCount = 0 }) => sum + leftOutCheckCount, 0);
-  if (cases + checks > 0) {
-    ctx.io.note(`note: left out: ${pluralize(checks, 'check')}, ${pluralize(cases, 'case')}`);
+  if (caseCount + checkCount > 0) {
+    ctx.io.note(
+      `note: left out: ${pluralize(checkCount, 'check')}, ${pluralize(caseCount, 'case')}`,
+    );
   }
 
   if (!isNothingChecked(results)) return;
@@ -127,8 +131,9 @@ export function getTestsExitCode(
     .flatMap(({ repetitions }) => repetitions)
     .flatMap(({ fault }) => fault ?? []);
   const codes = faults.map(({ exitCode }) => exitCode);
-  const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
-  if (worst !== undefined) return worst;
+  const worstCode =
+    [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
+  if (worstCode !== undefined) return worstCode;
 
   if (gate.failOn !== 'failed') {
     return failsGate(gate, comparison?.rates) ? EXIT.runFailed : EXIT.ok;
@@ -136,6 +141,6 @@ export function getTestsExitCode(
 
   if (isNothingChecked(results)) return EXIT.usage;
 
-  const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
-  return isGood ? EXIT.ok : EXIT.runFailed;
+  const hasPassed = results.every(({ status }) => status === 'passed' || status === 'unchecked');
+  return hasPassed ? EXIT.ok : EXIT.runFailed;
 }

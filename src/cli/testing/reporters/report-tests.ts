@@ -17,7 +17,7 @@ import { buildTestsGrid, type ReportMaterial } from './tests-grid.ts';
 import { renderLinesReport, renderTreeReport } from './text-report.ts';
 
 /** Maximum length of a GitHub comment, in characters. */
-const MAX_COMMENT = 65_536;
+const MAX_COMMENT_LENGTH = 65_536;
 
 /** Refuses report files that can't be written, before anything is sent. */
 export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[]): void {
@@ -87,7 +87,7 @@ function renderTestReport(
     case 'html':
       return renderGridPage(buildTestsGrid(results, material));
     case 'markdown':
-      return renderGridMarkdown(buildTestsGrid(results, material), MAX_COMMENT);
+      return renderGridMarkdown(buildTestsGrid(results, material), MAX_COMMENT_LENGTH);
     case 'github':
       return renderGithubReport(results, material.summary);
     case 'json':
