@@ -19,7 +19,7 @@ interface TestRow {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-type AddNote = (at: FilePosition, message: string) => void;
+type AddNote = (place: FilePosition, message: string) => void;
 
 /** String checks in order of precedence. */
 const STRING_CHECKS = {
@@ -67,9 +67,9 @@ export function readGithubTests(
   if (!testData || testData.isEmpty) return undefined;
 
   const notes: { line: number; message: string }[] = [];
-  const addNote: AddNote = (at, message) => {
-    notes.push({ line: at.line, message });
-    findings.addNote(at, message);
+  const addNote: AddNote = (place, message) => {
+    notes.push({ line: place.line, message });
+    findings.addNote(place, message);
   };
 
   const evaluators = listItems(entries, 'evaluators', findings)

@@ -3,7 +3,7 @@ import { findNodeOnlyName } from '../../../processes/node-only.ts';
 import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
 import type { ConvertOptions } from '../convert-options.ts';
 import type { ConversionNote, TestProgram } from '../converted-prompt.ts';
-import { type Located, SourceFiles } from './files/source-files.ts';
+import { SourceFiles, type SourcePlace } from './files/source-files.ts';
 import type { PromptfooProvider } from './providers/promptfoo-provider.ts';
 
 /** The keys that a part of a configuration can have. */
@@ -22,7 +22,7 @@ export interface VariableOrText {
 
 /** The body of a request that Nunjucks makes for each case. */
 export interface BodyTemplate {
-  readonly at: Located;
+  readonly place: SourcePlace;
   readonly template: string;
 }
 
@@ -57,7 +57,7 @@ export class ConversionContext {
   /** The names of the tests' variables, once the tests are read. */
   variables: VariableNames = { all: [], json: [], stored: [] };
   /** The variables that hold an id of one run, with the code that makes them. */
-  readonly freshIds = new Map<string, Located>();
+  readonly freshIds = new Map<string, SourcePlace>();
   /** The inputs that stand for a variable or, in the cases without it, for a text. */
   readonly inputsWithDefault = new Map<string, VariableOrText>();
   /** The inputs that are the bodies of requests. */
@@ -84,24 +84,24 @@ export class ConversionContext {
   }
 
   /** Reports a part that is left out, or that gives another verdict. */
-  reportOmission(at: Located, message: string): void {
+  reportOmission(place: SourcePlace, message: string): void {
     this.omissionCount += 1;
-    this.#addNote(at, message, {});
+    this.#addNote(place, message, {});
   }
 
   /** Reports a program or an address that may not be run; returns true if it is left out. */
-  omitUnlessAllowed(at: Located, what: string): boolean {
+  omitUnlessAllowed(place: SourcePlace, what: string): boolean {
     if (!this.isForTest || this.#options.allowCommands === true) return false;
     this.omissionCount += 1;
-    this.#addNote(at, `${what}, which runs only with --allow-commands`, { needsCommands: true });
+    this.#addNote(place, `${what}, which runs only with --allow-commands`, { needsCommands: true });
     return true;
   }
 
   /** Reports code that the engine for JavaScript can't run. */
-  reportNodeOnlyCode(code: string | undefined, at: Located): void {
+  reportNodeOnlyCode(code: string | undefined, place: SourcePlace): void {
     const name = code === undefined ? undefined : findNodeOnlyName(code);
     if (name !== undefined) {
-      this.reportOmission(at, `a transform uses \`${name}\`, which its engine does not have`);
+      this.reportOmission(place, `a transform uses \`${name}\`, which its engine does not have`);
     }
   }
 
@@ -122,13 +122,13 @@ export class ConversionContext {
   }
 
   /** Reports a difference that changes no test. */
-  reportHarmless(at: Located, message: string): void {
-    this.#addNote(at, message, { isHarmless: true });
+  reportHarmless(place: SourcePlace, message: string): void {
+    this.#addNote(place, message, { isHarmless: true });
   }
 
   /** Reports a difference that changes no test but that the user should know. */
-  warn(at: Located, message: string): void {
-    this.#addNote(at, message, { isHarmless: true, isWarning: true });
+  warn(place: SourcePlace, message: string): void {
+    this.#addNote(place, message, { isHarmless: true, isWarning: true });
   }
 
   /**
@@ -162,7 +162,7 @@ export class ConversionContext {
   }
 
   /** Returns the line of a position in the configuration; undefined if it is in another file. */
-  findConfigurationLine({ file = this.#file, line }: Located): number | undefined {
+  findConfigurationLine({ file = this.#file, line }: SourcePlace): number | undefined {
     return file === this.#file ? line : undefined;
   }
 
@@ -196,7 +196,7 @@ export class ConversionContext {
     return this.#options.settings.includes(name);
   }
   #addNote(
-    { file = this.#file, line }: Located,
+    { file = this.#file, line }: SourcePlace,
     message: string,
     flags: Pick<ConversionNote, 'isHarmless' | 'isWarning' | 'needsCommands'>,
   ): void {

@@ -171,12 +171,12 @@ function readPromptsOrDefault(
   conversion: ConversionContext,
 ): ConfiguredPrompt[] {
   if (promptsNode && !promptsNode.isEmpty) return readPrompts(promptsNode, conversion);
-  return [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
+  return [{ place: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
 }
 
 function choosePrompt(
   prompts: readonly ConfiguredPrompt[],
-  at: YamlValue,
+  place: YamlValue,
   { prompt: promptNumber }: ConvertOptions,
   conversion: ConversionContext,
 ): ConfiguredPrompt {
@@ -186,12 +186,12 @@ function choosePrompt(
       prompts.length === 0
         ? 'it has no prompt'
         : `there are ${prompts.length} prompts, and no prompt ${promptNumber}`;
-    throw faultAt(at, what);
+    throw faultAt(place, what);
   }
 
   if (prompts.length > 1 && promptNumber === undefined) {
     conversion.reportHarmless(
-      at,
+      place,
       `there are ${prompts.length} prompts, and this is the first: --prompt <n> converts another`,
     );
   }
@@ -263,7 +263,7 @@ interface PromptParts extends Pick<ConfigurationParts, 'prompt' | 'body' | 'mode
  */
 function pickProgramOrTemplate(
   {
-    prompt: { program, readsLabel, at },
+    prompt: { program, readsLabel, place },
     body: { template },
     models: { askedProviders },
     frontMatter,
@@ -271,7 +271,7 @@ function pickProgramOrTemplate(
   }: PromptParts,
   conversion: ConversionContext,
 ): Pick<ConvertedPrompt, 'program' | 'template'> {
-  const line = conversion.findConfigurationLine(at) ?? 1;
+  const line = conversion.findConfigurationLine(place) ?? 1;
   const fileParts = { frontMatter, optional: needs.inputs, line };
   const labels = readsLabel ? { labels: askedProviders.map(({ label = '' }) => label) } : {};
   return {

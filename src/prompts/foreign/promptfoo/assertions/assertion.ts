@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import { findConversion } from './assertion-conversions.ts';
 
 /** A model that judges, with its config if it has one. */
@@ -8,7 +8,7 @@ export type JudgeSetting = string | JsonObject;
 
 /** An assertion of a test, before variables are filled in. */
 export interface Assertion {
-  readonly at: Located;
+  readonly place: SourcePlace;
   /** The type, such as `not-contains`. */
   readonly type: string;
   readonly value?: JsonValue | undefined;
@@ -47,11 +47,11 @@ export function isSupported(type: string): boolean {
 }
 
 export function reportUnsupportedType(
-  at: Located,
+  place: SourcePlace,
   type: string,
   conversion: ConversionContext,
 ): void {
   const isProgram = PROGRAM_TYPES.includes(stripNegation(type));
   const alternative = isProgram ? ': use an expectation `command`' : '';
-  conversion.reportOmission(at, `the assertion \`${type}\` has no equivalent${alternative}`);
+  conversion.reportOmission(place, `the assertion \`${type}\` has no equivalent${alternative}`);
 }

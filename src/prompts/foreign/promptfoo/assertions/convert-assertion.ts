@@ -45,7 +45,7 @@ export function convertAssertion(
   vars: CaseVariables,
   conversion: ConversionContext,
 ): JsonObject[] | undefined {
-  const { at, type, transform, judge } = assertion;
+  const { place, type, transform, judge } = assertion;
   const positiveType = stripNegation(type);
   if (omitUnusableCode(assertion, positiveType, conversion)) return undefined;
 
@@ -74,7 +74,7 @@ export function convertAssertion(
   if (!expectation) return undefined;
 
   if (positiveType === 'llm-rubric' && judge === undefined) {
-    conversion.reportHarmless(at, JUDGED_NOTE);
+    conversion.reportHarmless(place, JUDGED_NOTE);
   }
 
   const positiveExpectations = splitAll(expectation);
@@ -92,14 +92,14 @@ function omitUnusableCode(
   if (positiveType === 'javascript') {
     const fault = findJavascriptFault(assertion, conversion);
     if (fault !== undefined) {
-      conversion.reportOmission(assertion.at, `the assertion \`${assertion.type}\` ${fault}`);
+      conversion.reportOmission(assertion.place, `the assertion \`${assertion.type}\` ${fault}`);
       return true;
     }
   }
 
   if (!conversion.isForTest || !startsProgram(assertion, positiveType, conversion)) return false;
   return conversion.omitUnlessAllowed(
-    assertion.at,
+    assertion.place,
     `the assertion \`${assertion.type}\` runs a program`,
   );
 }
@@ -110,7 +110,7 @@ function omitUnusableCode(
  * @throws {FileFault} if its file can't be read
  */
 function findJavascriptFault(
-  { at, value }: Assertion,
+  { place, value }: Assertion,
   conversion: ConversionContext,
 ): string | undefined {
   const code = toTextOrEmpty(value);
@@ -120,7 +120,7 @@ function findJavascriptFault(
   const { file } = TYPESCRIPT_FILE.exec(code)?.groups ?? {};
   if (file === undefined) return undefined;
 
-  if (conversion.isForTest) conversion.files.read(file, at);
+  if (conversion.isForTest) conversion.files.read(file, place);
   return isUnloadableTypeScript(file, conversion)
     ? `is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`
     : undefined;
@@ -128,7 +128,7 @@ function findJavascriptFault(
 
 /** Returns true if an assertion starts a program: `python`, or JavaScript that needs Node. */
 function startsProgram(
-  { at, value }: Assertion,
+  { place, value }: Assertion,
   positiveType: string,
   conversion: ConversionContext,
 ): boolean {
@@ -138,7 +138,7 @@ function startsProgram(
   const code = toTextOrEmpty(value);
   const { file } = SCRIPT_FILE.exec(code)?.groups ?? {};
   if (file === undefined) return findNodeOnlyName(code) !== undefined;
-  return file.endsWith('ts') || needsNode(conversion.files.read(file, at).text);
+  return file.endsWith('ts') || needsNode(conversion.files.read(file, place).text);
 }
 
 /**
@@ -146,7 +146,7 @@ function startsProgram(
  * errors never pass.
  */
 function buildPythonCommand(
-  { at, type, value, threshold, config }: Assertion,
+  { place, type, value, threshold, config }: Assertion,
   conversion: ConversionContext,
 ): string[] {
   const options = JSON.stringify({
@@ -161,7 +161,7 @@ function buildPythonCommand(
     return [PYTHON, '-c', PYTHON_CHECK, 'code', code.trimEnd(), '', options];
   }
 
-  conversion.files.read(file, at);
+  conversion.files.read(file, place);
   return [PYTHON, '-c', PYTHON_CHECK, 'file', file, functionName, options];
 }
 
@@ -173,11 +173,11 @@ function convertPositive(
   assertion: Assertion,
   conversion: ConversionContext,
 ): JsonObject | undefined {
-  const { at, type, value, threshold, config } = assertion;
+  const { place, type, value, threshold, config } = assertion;
   const positiveType = stripNegation(type);
   const assertionConversion = findConversion(positiveType);
   if (!assertionConversion) {
-    reportUnsupportedType(at, type, conversion);
+    reportUnsupportedType(place, type, conversion);
     return undefined;
   }
 
@@ -189,7 +189,7 @@ function convertPositive(
     assertionConversion.convert(value, threshold) ??
     (conversion.isForTest ? findEmptyListExpectation(positiveType) : undefined);
   if (!expectation) {
-    conversion.reportOmission(at, `the assertion \`${type}\` has nothing to check`);
+    conversion.reportOmission(place, `the assertion \`${type}\` has nothing to check`);
     return undefined;
   }
 
@@ -202,7 +202,7 @@ function convertPositive(
  * undefined.
  */
 function convertJsonAssertion(
-  { at, type, value, threshold }: Assertion,
+  { place, type, value, threshold }: Assertion,
   { convert }: AssertionConversion,
   conversion: ConversionContext,
 ): JsonObject | undefined {
@@ -212,7 +212,7 @@ function convertJsonAssertion(
 
   const reason = `the assertion \`${type}\` ${fault}`;
   if (!conversion.isForTest) {
-    conversion.reportOmission(at, reason);
+    conversion.reportOmission(place, reason);
     return undefined;
   }
 

@@ -1,4 +1,4 @@
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import type { Assertion } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
@@ -34,27 +34,27 @@ const DEFAULT_THRESHOLD = 0.75;
  * Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the whole
  * answer.
  */
-export function readAssertionCell(cell: string, at: Located): Assertion {
+export function readAssertionCell(cell: string, place: SourcePlace): Assertion {
   const assertionText = cell.trim();
   const file = assertionText.startsWith('file://') ? assertionText.slice('file://'.length) : '';
-  if (/\.[cm]?[jt]s$/u.test(file)) return { at, type: 'javascript', value: assertionText };
-  if (/\.py(?::|$)/u.test(file)) return { at, type: 'python', value: file };
+  if (/\.[cm]?[jt]s$/u.test(file)) return { place, type: 'javascript', value: assertionText };
+  if (/\.py(?::|$)/u.test(file)) return { place, type: 'python', value: file };
 
   const { prefix = '', code = '' } = CODE_CELL.exec(assertionText)?.groups ?? {};
-  if (prefix === 'grade') return { at, type: 'llm-rubric', value: code };
+  if (prefix === 'grade') return { place, type: 'llm-rubric', value: code };
 
   if (prefix !== '') {
-    return { at, type: prefix === 'python' ? prefix : 'javascript', value: code.trim() };
+    return { place, type: prefix === 'python' ? prefix : 'javascript', value: code.trim() };
   }
 
   const { type, threshold, value } = CELL.exec(assertionText)?.groups ?? {};
-  if (type === undefined) return { at, type: 'equals', value: assertionText };
+  if (type === undefined) return { place, type: 'equals', value: assertionText };
 
   const text = /^(?:not-)?(?:is|contains)-json$/u.test(type) ? value : value?.trim();
-  if (!TAKES_THRESHOLD.test(type)) return { at, type, value: text };
+  if (!TAKES_THRESHOLD.test(type)) return { place, type, value: text };
 
   return {
-    at,
+    place,
     type,
     value: text,
     threshold: threshold === undefined ? DEFAULT_THRESHOLD : Number(threshold),

@@ -84,7 +84,7 @@ function readAssertion(item: YamlValue, conversion: ConversionContext): Assertio
   if (conversion.isForTest && conversion.omissionCount > omissionsBefore) return undefined;
 
   return {
-    at: item,
+    place: item,
     type,
     value: entries.get('value')?.toJson(),
     threshold: entries.get('threshold')?.toJson(),

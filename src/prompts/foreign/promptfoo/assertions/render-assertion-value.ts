@@ -33,13 +33,13 @@ class Unrendered extends Error {
  * the texts of a list.
  */
 export function renderAssertionValue(
-  { at, type, value }: Assertion,
+  { place, type, value }: Assertion,
   vars: CaseVariables,
   conversion: ConversionContext,
 ): RenderedValue {
   const renderText = (template: string): string => {
-    if (template.startsWith('file://')) return conversion.files.read(template, at).text.trim();
-    return renderForCase({ at, template, type }, vars, conversion);
+    if (template.startsWith('file://')) return conversion.files.read(template, place).text.trim();
+    return renderForCase({ place, template, type }, vars, conversion);
   };
   try {
     if (isJsonList(value)) {
@@ -51,7 +51,7 @@ export function renderAssertionValue(
     if (/^(?:not-)?(?:javascript|python)$/u.test(type)) return { value };
 
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
-    return { value: isYaml ? conversion.files.readYaml(value, at).toJson() : renderText(value) };
+    return { value: isYaml ? conversion.files.readYaml(value, place).toJson() : renderText(value) };
   } catch (error) {
     if (error instanceof Unrendered) return error.result;
     throw error;
@@ -60,20 +60,20 @@ export function renderAssertionValue(
 
 /** @throws {Unrendered} if Nunjucks has not rendered it yet, or can't */
 function renderForCase(
-  { at, type, template }: Pick<Assertion, 'at' | 'type'> & { readonly template: string },
+  { place, type, template }: Pick<Assertion, 'place' | 'type'> & { readonly template: string },
   { texts, values }: CaseVariables,
   conversion: ConversionContext,
 ): string {
   if (splitNunjucks(template).isPlain) return fillVariables(template, texts);
 
   if (!conversion.isForTest) {
-    conversion.reportOmission(at, 'Nunjucks other than `{{name}}` is left unchanged');
+    conversion.reportOmission(place, 'Nunjucks other than `{{name}}` is left unchanged');
     return fillVariables(template, texts);
   }
 
   if (mentionsEnvironment(template)) {
     conversion.reportOmission(
-      at,
+      place,
       `the assertion \`${type}\` has \`{{env.…}}\` in its value, which has no equivalent`,
     );
     return '';
@@ -83,7 +83,7 @@ function renderForCase(
   const output = conversion.requestOutput({
     name: JSON.stringify(renderedTemplate),
     ...renderedTemplate,
-    line: conversion.findConfigurationLine(at) ?? 1,
+    line: conversion.findConfigurationLine(place) ?? 1,
   });
   if (output === undefined) throw new Unrendered({ isUnknown: true });
 

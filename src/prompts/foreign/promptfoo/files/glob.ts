@@ -15,11 +15,11 @@ const WILDCARDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the entries of a folder, and with `**` those of its folders too. */
-export function listEntriesBelow(folder: string, pattern: string, at: FilePosition): Dirent[] {
+export function listEntriesBelow(folder: string, pattern: string, place: FilePosition): Dirent[] {
   try {
     return readdirSync(folder, { recursive: pattern.includes('**'), withFileTypes: true });
   } catch (error) {
-    throw faultAt(at, `${pattern} can't be read: ${getErrorMessage(error)}`);
+    throw faultAt(place, `${pattern} can't be read: ${getErrorMessage(error)}`);
   }
 }
 

@@ -27,7 +27,7 @@ const FAULTS = {
 };
 
 /** A position in one of the converted files. */
-export interface Located extends FilePosition {
+export interface SourcePlace extends FilePosition {
   /** The file's name in messages; default the configuration's. */
   readonly file?: string | undefined;
 }
@@ -64,7 +64,7 @@ export class SourceFiles {
    *
    * @throws {FileFault} at the position of the pattern, if its folder can't be read or lies outside
    */
-  listMatching(pattern: string, at: Located): string[] {
+  listMatching(pattern: string, place: SourcePlace): string[] {
     this.#budget.countSearch();
     const relativePattern = withoutScheme(pattern);
     const steps = relativePattern.split('/');
@@ -76,10 +76,10 @@ export class SourceFiles {
     if (isOnOtherComputer(relativePattern) || !existsSync(root)) return [];
 
     if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
-      throw faultAt(at, `${pattern} ${FAULTS.outside()}`);
+      throw faultAt(place, `${pattern} ${FAULTS.outside()}`);
     }
 
-    return listEntriesBelow(root, pattern, at)
+    return listEntriesBelow(root, pattern, place)
       .filter(entry => !entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
       .map(file => path.relative(this.#options.directory, file).split(path.sep).join('/'))
@@ -92,16 +92,16 @@ export class SourceFiles {
    *
    * @throws {FileFault} like `listMatching`
    */
-  listFiles(at: Located, name: string): string[] {
-    const folder = path.relative(path.dirname(this.#file), path.dirname(at.file ?? this.#file));
+  listFiles(place: SourcePlace, name: string): string[] {
+    const folder = path.relative(path.dirname(this.#file), path.dirname(place.file ?? this.#file));
     const filePath = path.join(folder, withoutScheme(name)).split(path.sep).join('/');
-    if (filePath.split('/').some(isGlob)) return this.listMatching(filePath, at);
+    if (filePath.split('/').some(isGlob)) return this.listMatching(filePath, place);
     return this.has(filePath) ? [filePath] : [];
   }
 
   /** Reads a YAML file that another file names. */
-  readYaml(name: string, at: Located): YamlValue {
-    const { text, file } = this.read(name, at);
+  readYaml(name: string, place: SourcePlace): YamlValue {
+    const { text, file } = this.read(name, place);
     return parseYaml(text, 1, file);
   }
 
@@ -116,14 +116,14 @@ export class SourceFiles {
    *
    * @throws {FileFault} at the position of the name
    */
-  read(name: string, at: Located): SourceText {
-    const text = this.#readContent('utf8', name, at);
+  read(name: string, place: SourcePlace): SourceText {
+    const text = this.#readContent('utf8', name, place);
     return { text, file: path.join(path.dirname(this.#file), withoutScheme(name)) };
   }
 
   /** Reads a file like `read`, and returns its bytes in base64. @throws {FileFault} */
-  readBase64(name: string, at: Located): string {
-    return this.#readContent('base64', name, at);
+  readBase64(name: string, place: SourcePlace): string {
+    return this.#readContent('base64', name, place);
   }
 
   /** Returns true if there is such a file. */
@@ -133,9 +133,9 @@ export class SourceFiles {
     return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   }
 
-  #readContent(encoding: 'utf8' | 'base64', name: string, at: Located): string {
+  #readContent(encoding: 'utf8' | 'base64', name: string, place: SourcePlace): string {
     const { directory, allowOutside = false } = this.#options;
-    const createFault = (what: string): FileFault => faultAt(at, `${name} ${what}`);
+    const createFault = (what: string): FileFault => faultAt(place, `${name} ${what}`);
     const relativeName = withoutScheme(name);
     if (isOnOtherComputer(relativeName)) throw createFault('is on another computer, or a device');
 

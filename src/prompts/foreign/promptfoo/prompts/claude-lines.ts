@@ -14,7 +14,7 @@ const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;
  * true if there are any.
  */
 export function omitClaudeLines(
-  { at, text }: ConfiguredPrompt,
+  { place, text }: ConfiguredPrompt,
   { askedProviders, tests }: Pick<ConfiguredModels, 'askedProviders' | 'tests'>,
   conversion: ConversionContext,
 ): boolean {
@@ -30,7 +30,7 @@ export function omitClaudeLines(
   const hasRoleLine = [text, ...filledPrompts].some(prompt => ROLE_LINE.test(prompt));
   if (hasRoleLine) {
     conversion.reportOmission(
-      at,
+      place,
       'a line such as `user: …` in a text for Claude has no equivalent',
     );
   }

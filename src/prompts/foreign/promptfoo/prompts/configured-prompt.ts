@@ -1,11 +1,11 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import type { PromptNames } from './prompt-references.ts';
 
 /** A prompt of a configuration, read only if it is the chosen one. */
 export interface ConfiguredPrompt extends PromptNames {
-  readonly at: Located;
+  readonly place: SourcePlace;
   readonly text: string;
   /** The reason that it can't be expressed, regardless of its text. */
   readonly fault?: string;
@@ -19,7 +19,7 @@ export interface ConfiguredPrompt extends PromptNames {
 
 /** A prompt that a prompt file can't express, but Nunjucks can render. */
 export class BeyondPromptFile extends FileFault {
-  constructor({ file, line, column }: Located, what: string) {
+  constructor({ file, line, column }: SourcePlace, what: string) {
     super(line, what, column, file);
   }
 }

@@ -5,7 +5,7 @@ import {
   NEEDS_TYPESCRIPT_LOADER,
   splitCommandLine,
 } from '../files/program-files.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import {
   NODE_PROMPT_FUNCTION,
   NODE_PROMPT_PROGRAM,
@@ -33,7 +33,7 @@ type ProgramPrompt = Pick<ConfiguredPrompt, 'program' | 'readsLabel' | 'fault'>;
 /** Returns the program that makes a prompt; undefined if no program does. */
 export function findProgramPrompt(
   promptText: string,
-  at: Located,
+  place: SourcePlace,
   conversion: ConversionContext,
 ): ProgramPrompt | undefined {
   const { directory } = conversion;
@@ -45,7 +45,7 @@ export function findProgramPrompt(
   const { file = '', functionName = '' } = PROMPT_FUNCTION.exec(promptText)?.groups ?? {};
   if (file === '' || /\s/u.test(promptText)) return undefined;
 
-  const { text: code } = conversion.files.read(file, at);
+  const { text: code } = conversion.files.read(file, place);
 
   if (isUnloadableTypeScript(file, conversion)) {
     return { fault: `the prompt ${promptText} is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}` };

@@ -27,9 +27,12 @@ export function readPromptBody(
   prompt: ConfiguredPrompt,
   conversion: ConversionContext,
 ): PromptBody {
-  const { at, program } = prompt;
+  const { place, program } = prompt;
   if (program) {
-    return { pieces: [], isLeftOut: conversion.omitUnlessAllowed(at, 'the prompt is a program') };
+    return {
+      pieces: [],
+      isLeftOut: conversion.omitUnlessAllowed(place, 'the prompt is a program'),
+    };
   }
   try {
     if (!conversion.isForTest) return { pieces: parsePromptMessages(prompt), isLeftOut: false };

@@ -9,7 +9,7 @@ import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { findChatRole, type Piece } from '../../template-pieces.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import { splitBlocks, splitNunjucks, TAG } from '../nunjucks/split-nunjucks.ts';
 import { BeyondPromptFile, type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 
@@ -27,11 +27,11 @@ const ONLY_PLACEHOLDERS =
  * for any other text.
  */
 export function readPromptJson(
-  { at, text }: ConfiguredPrompt,
+  { place, text }: ConfiguredPrompt,
   conversion: ConversionContext,
 ): JsonValue | undefined {
   const isYamlFile =
-    conversion.findConfigurationLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
+    conversion.findConfigurationLine(place) === undefined && /\.ya?ml$/iu.test(place.file ?? '');
   if (!isYamlFile) return parseJson(text);
   try {
     return parseYaml(text).toJson();
@@ -72,23 +72,26 @@ interface PromptReading {
  * @throws {FileFault} if a prompt file can't express it
  */
 export function parsePromptMessages(
-  { at, text, fault }: Omit<ConfiguredPrompt, 'label'>,
+  { place, text, fault }: Omit<ConfiguredPrompt, 'label'>,
   { json, takesBlocks = false, template }: PromptReading = {},
 ): Piece[] {
-  if (fault !== undefined) throw faultAt(at, fault);
+  if (fault !== undefined) throw faultAt(place, fault);
 
   const isRendered = template !== undefined;
-  const chat = isRendered ? parseRenderedChat(text, template, at) : parseChat(text, at);
+  const chat = isRendered ? parseRenderedChat(text, template, place) : parseChat(text, place);
   const splitContent = (part: string): Piece[] =>
-    isRendered ? [{ text: part }] : splitText(part, at);
+    isRendered ? [{ text: part }] : splitText(part, place);
 
   if (!chat) {
     if (isRendered) return splitContent(text);
     const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
     if (blocks) return blocks;
-    const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
+    const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), place);
     if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
-    throw new BeyondPromptFile(at, 'a variable within JSON that is not a chat has no equivalent');
+    throw new BeyondPromptFile(
+      place,
+      'a variable within JSON that is not a chat has no equivalent',
+    );
   }
 
   return chat.flatMap(message => {
@@ -96,10 +99,10 @@ export function parsePromptMessages(
     const name = typeof role === 'string' ? findChatRole(role) : undefined;
     if (name === undefined) {
       const what = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
-      throw faultAt(at, what);
+      throw faultAt(place, what);
     }
 
-    if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
+    if (typeof content !== 'string') throw faultAt(place, 'the content of a message must be text');
     return [{ tag: `{{role "${name}"}}` }, ...splitContent(content)];
   });
 }
@@ -111,10 +114,10 @@ export function parsePromptMessages(
 function parseRenderedChat(
   text: string,
   template: string,
-  at: Located,
+  place: SourcePlace,
 ): readonly JsonValue[] | undefined {
   const trimmed = text.trim();
-  if (trimmed.startsWith('- role:')) return parseChat(text, at);
+  if (trimmed.startsWith('- role:')) return parseChat(text, place);
 
   const json = parseJson(text);
   if (
@@ -122,7 +125,7 @@ function parseRenderedChat(
     /\brole\b/u.test(template) &&
     /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmed)
   ) {
-    throw faultAt(at, 'the rendered prompt is not JSON, although it begins and ends like it');
+    throw faultAt(place, 'the rendered prompt is not JSON, although it begins and ends like it');
   }
 
   const isChat =
@@ -134,26 +137,29 @@ function parseRenderedChat(
  * Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's
  * message.
  */
-function parseChat(text: string, at: Located): readonly JsonValue[] | undefined {
+function parseChat(text: string, place: SourcePlace): readonly JsonValue[] | undefined {
   if (!/\brole\b/u.test(text)) return undefined;
 
   let chat: JsonValue;
   try {
-    chat = parseYaml(text, at.line, at.file).toJson();
+    chat = parseYaml(text, place.line, place.file).toJson();
   } catch (error) {
     // Text that is not YAML is a message, unless it begins like a chat.
     if (!BEGINS_AS_CHAT.test(text)) return undefined;
     // The value of a variable may be JSON.
-    throw TAG.test(text) ? new BeyondPromptFile(at, ONLY_PLACEHOLDERS) : error;
+    throw TAG.test(text) ? new BeyondPromptFile(place, ONLY_PLACEHOLDERS) : error;
   }
 
   if (!isJsonList(chat) || chat.length === 0) return undefined;
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
 }
 
-function splitText(text: string, at: Located): Piece[] {
+function splitText(text: string, place: SourcePlace): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
   const before = text.slice(0, text.search(OTHER_TAG));
-  throw new BeyondPromptFile({ ...at, line: at.line + countLineEnds(before) }, ONLY_PLACEHOLDERS);
+  throw new BeyondPromptFile(
+    { ...place, line: place.line + countLineEnds(before) },
+    ONLY_PLACEHOLDERS,
+  );
 }

@@ -19,7 +19,7 @@ export function convertRenderedPrompt(
   const { frontMatter, optional, line } = promptSource;
   try {
     const template = 'text' in promptSource ? promptSource.text : undefined;
-    const body = parsePromptMessages({ at: { file, line, column: 1 }, text }, { template });
+    const body = parsePromptMessages({ place: { file, line, column: 1 }, text }, { template });
     const keptBody = template === undefined ? body : withBlanks(body);
     return formatPromptFile(frontMatter, keptBody, { optional });
   } catch (error) {

@@ -4,7 +4,7 @@ import { isJsonList } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
-import type { Located, SourceText } from '../files/source-files.ts';
+import type { SourcePlace, SourceText } from '../files/source-files.ts';
 import { type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 import { findProgramPrompt } from './program-prompt.ts';
 import type { PromptNames } from './prompt-references.ts';
@@ -83,7 +83,7 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
  */
 function readNamedPrompts(
   promptText: string,
-  at: Located,
+  place: SourcePlace,
   conversion: ConversionContext,
   { label, id }: { readonly [Name in keyof PromptNames]?: string | undefined } = {},
 ): ConfiguredPrompt[] {
@@ -93,22 +93,26 @@ function readNamedPrompts(
     promptText.startsWith('file://') ||
     (looksLikeFile(promptText) && conversion.files.has(promptText));
   const programPrompt = conversion.isForTest
-    ? findProgramPrompt(promptText, at, conversion)
+    ? findProgramPrompt(promptText, place, conversion)
     : undefined;
-  if (programPrompt) return [{ at, text: '', ...programPrompt, label: labelOrName }];
+  if (programPrompt) return [{ place, text: '', ...programPrompt, label: labelOrName }];
 
   if (isFilePattern(promptText, { isFile })) {
-    const files = conversion.files.listMatching(promptText, at);
+    const files = conversion.files.listMatching(promptText, place);
     if (files.length > 0) {
-      return files.flatMap(file => readNamedPrompts(`file://${file}`, at, conversion));
+      return files.flatMap(file => readNamedPrompts(`file://${file}`, place, conversion));
     }
-    return [{ at, text: '', fault: `${promptText} names no file`, label: labelOrName }];
+    return [{ place, text: '', fault: `${promptText} names no file`, label: labelOrName }];
   }
 
   const fault = findPromptFileFault(promptText, { isFile });
-  if (fault !== undefined) return [{ at, text: '', fault, label: labelOrName }];
-  if (!isFile) return [{ at, text: promptText, label: label ?? promptText, id }];
-  return parsePromptsFile(conversion.files.read(promptText, at), { fileName, label }, conversion);
+  if (fault !== undefined) return [{ place, text: '', fault, label: labelOrName }];
+  if (!isFile) return [{ place, text: promptText, label: label ?? promptText, id }];
+  return parsePromptsFile(
+    conversion.files.read(promptText, place),
+    { fileName, label },
+    conversion,
+  );
 }
 
 interface FileKnowledge {
@@ -141,7 +145,7 @@ function parsePromptsFile(
   if (/\.csv$/iu.test(file)) {
     return [
       {
-        at: start,
+        place: start,
         text: '',
         fault: 'a table of prompts has no equivalent',
         label: label ?? fileName,
@@ -152,16 +156,16 @@ function parsePromptsFile(
   if (/\.jsonl$/iu.test(file)) return parsePromptLines(text, start, label ?? fileName);
 
   const wholeLabel = label ?? `${fileName}: ${text}`;
-  if (isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text, label: wholeLabel }];
-  if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim(), label: wholeLabel }];
+  if (isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ place: start, text, label: wholeLabel }];
+  if (!/\.txt$/iu.test(file)) return [{ place: start, text: text.trim(), label: wholeLabel }];
   return parsePromptSections({ text, file }, { fileName, label });
 }
 
 /** Returns the prompts of a file that has one in each line. */
-function parsePromptLines(text: string, start: Located, name: string): ConfiguredPrompt[] {
+function parsePromptLines(text: string, start: SourcePlace, name: string): ConfiguredPrompt[] {
   const lines = text
     .split('\n')
-    .map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
+    .map((line, index) => ({ place: { ...start, line: index + 1 }, text: line }));
   const filledLines = lines.filter(line => line.text.trim() !== '');
   return filledLines.map(line => ({
     ...line,
@@ -182,7 +186,7 @@ function parsePromptSections(
     if (sectionText !== '') {
       const name = `${fileName}: ${sectionText}`;
       prompts.push({
-        at: { file, line: firstLine, column: 1 },
+        place: { file, line: firstLine, column: 1 },
         text: sectionText,
         label: label === undefined ? name : `${label}: ${name}`,
       });

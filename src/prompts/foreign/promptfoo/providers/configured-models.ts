@@ -50,7 +50,7 @@ export function readConfiguredModels(
   const providersForTests = withOneOutput(providersOfPrompt, conversion);
   const { testsWithModels, testProviders } = withTestedProviders(
     tests,
-    { listed: providers, asked: providersForTests },
+    { listedProviders: providers, askedProviders: providersForTests },
     settings,
     conversion,
   );
@@ -76,7 +76,7 @@ function withOneOutput(
   const [first] = providers;
   return providers.filter(provider => {
     if (!hasOtherOutput(provider, first)) return true;
-    conversion.reportOmission(provider.at, OTHER_OUTPUT);
+    conversion.reportOmission(provider.place, OTHER_OUTPUT);
     return !conversion.isForTest;
   });
 }

@@ -30,7 +30,7 @@ export interface PromptfooProvider {
   readonly entry?: JsonObject;
   /** The provider for a models file, if its address is not one that we know. */
   readonly address?: PromptfooAddress | undefined;
-  readonly at: YamlValue;
+  readonly place: YamlValue;
   /** False if the chosen prompt is not one of its prompts; default true. */
   readonly isAsked?: boolean;
   /** True if it may not be run. */
@@ -53,7 +53,7 @@ export interface WrittenProvider {
   readonly config?: YamlValue | undefined;
   /** True if it judges answers; only the text of its own answers counts. */
   readonly isJudge?: boolean | undefined;
-  readonly at: YamlValue;
+  readonly place: YamlValue;
 }
 
 /** The fields of the entry of a program or an address, and how its answers are read. */

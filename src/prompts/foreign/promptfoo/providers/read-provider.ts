@@ -40,11 +40,13 @@ export function readPromptfooProvider(
   role: ProviderRole = {},
 ): PromptfooProvider | undefined {
   const { scalar } = item;
-  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...role }, conversion);
+  if (scalar !== undefined) {
+    return convertProvider({ id: scalar, place: item, ...role }, conversion);
+  }
   const { writtenId: id, entries } = readProviderParts(item);
   conversion.reportKeys(entries, PROVIDER_KEYS, ' of a provider');
   const [label, transform] = ['label', 'transform'].map(key => entries.get(key)?.scalar);
-  const provider = { id, at: item, ...role, config: entries.get('config'), label, transform };
+  const provider = { id, place: item, ...role, config: entries.get('config'), label, transform };
   return convertProvider(provider, conversion);
 }
 
@@ -59,7 +61,7 @@ interface ProviderRole {
 /** A provider with the parts that the configuration writes. */
 interface NamedProvider extends ProviderRole {
   readonly id: string;
-  readonly at: YamlValue;
+  readonly place: YamlValue;
   readonly config?: YamlValue | undefined;
   readonly label?: string | undefined;
   readonly transform?: string | undefined;
@@ -73,7 +75,7 @@ function convertProvider(
   const provider = conversion.isForTest
     ? fillModelVariables(namedProvider, conversion)
     : namedProvider;
-  conversion.reportNodeOnlyCode(provider.transform, provider.at);
+  conversion.reportNodeOnlyCode(provider.transform, provider.place);
 
   const declaredProvider = declareProvider(provider, conversion);
   const [setting] = provider.promptConfig?.values() ?? [];
@@ -99,16 +101,16 @@ function asPromptfooProvider(
   provider: NamedProvider,
   conversion: ConversionContext,
 ): PromptfooProvider {
-  const { id, at, transform } = provider;
+  const { id, place, transform } = provider;
   const kind = 'program' in declaredProvider.entry ? 'a program' : 'an address';
-  const isLeftOut = conversion.omitUnlessAllowed(at, `the provider \`${id}\` is ${kind}`);
+  const isLeftOut = conversion.omitUnlessAllowed(place, `the provider \`${id}\` is ${kind}`);
 
   return {
     ...declaredProvider,
     names: listTestedNames(provider),
     config: {},
     transform: composeTransforms([declaredProvider.transform, transform]),
-    at,
+    place,
     isLeftOut,
   };
 }
@@ -128,7 +130,7 @@ function fillModelVariables(provider: NamedProvider, conversion: ConversionConte
   const lacksModel = id.includes('{{') && findModelName(id) !== undefined;
   if (lacksModel) {
     conversion.reportOmission(
-      provider.at,
+      provider.place,
       `the provider \`${id}\` needs a variable with the name of its model`,
     );
   }
@@ -141,11 +143,11 @@ function convertModel(
   namedProvider: NamedProvider,
   conversion: ConversionContext,
 ): PromptfooProvider | undefined {
-  const { id, at, config, transform } = namedProvider;
+  const { id, place, config, transform } = namedProvider;
   const model = findModelName(id);
   if (model === undefined) {
     conversion.reportOmission(
-      at,
+      place,
       `the provider \`${id}\` has no equivalent: name a model of promptrun`,
     );
     return undefined;
@@ -158,14 +160,14 @@ function convertModel(
     config: withDefaults(id, model, settings),
     output,
     transform: composeTransforms([conversion.isForTest ? answerTransform : undefined, transform]),
-    at,
+    place,
   };
 
   const address = findProviderAddress(id, config, conversion);
   if (!address) return { model, ...provider };
 
   const isLeftOut = conversion.omitUnlessAllowed(
-    at,
+    place,
     `the provider \`${id}\` is used at ${address.entry.baseUrl}`,
   );
   const nameAtProvider = model.replace(/^[^/]+\//u, '');
@@ -217,10 +219,10 @@ ${secondBody}
  * Returns the names by which tests refer to a provider: its label, and its id unless only its
  * JavaScript knows it.
  */
-function listTestedNames({ id, label, at }: NamedProvider): string[] {
+function listTestedNames({ id, label, place }: NamedProvider): string[] {
   const { file, functionName = 'default' } = PYTHON_PROVIDER_ID.exec(id)?.groups ?? {};
   const isPython = file !== undefined;
-  const testedId = isPython && !at.isMap ? `python:${file}:${functionName}` : id;
+  const testedId = isPython && !place.isMap ? `python:${file}:${functionName}` : id;
   const isIdKnown = isPython || KEEPS_ID.test(id);
   return [...(label === undefined ? [] : [label]), ...(isIdKnown ? [testedId] : [])];
 }

@@ -15,9 +15,9 @@ interface TestedProviders {
 
 /** The providers of a configuration. */
 interface ConfiguredProviders {
-  readonly listed: readonly PromptfooProvider[];
+  readonly listedProviders: readonly PromptfooProvider[];
   /** Those that get the prompt. */
-  readonly asked: readonly PromptfooProvider[];
+  readonly askedProviders: readonly PromptfooProvider[];
 }
 
 /**
@@ -31,19 +31,21 @@ export function withTestedProviders(
   settings: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): TestedProviders {
-  const { asked } = providers;
+  const { askedProviders } = providers;
   const namesNoProvider = ({ provider, providers: references }: ConfiguredTest): boolean =>
     !provider && !references;
   if (tests.all.every(namesNoProvider)) return { testsWithModels: tests, testProviders: [] };
 
-  const providersByKey = new Map(asked.map(provider => [getProviderKey(provider), provider]));
+  const providersByKey = new Map(
+    askedProviders.map(provider => [getProviderKey(provider), provider]),
+  );
   const all = tests.all.map(test =>
     chooseModels(test, providers, { providersByKey, settings }, conversion),
   );
 
   return {
     testsWithModels: { ...tests, all },
-    testProviders: [...providersByKey.values()].slice(asked.length),
+    testProviders: [...providersByKey.values()].slice(askedProviders.length),
   };
 }
 
@@ -57,22 +59,24 @@ interface TestedModels {
 /** Returns a test with the indices of its models. Adds its own provider to `providersByKey`. */
 function chooseModels(
   test: ConfiguredTest,
-  { listed, asked }: ConfiguredProviders,
+  { listedProviders, askedProviders }: ConfiguredProviders,
   { providersByKey, settings }: TestedModels,
   conversion: ConversionContext,
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
   const { provider, providers: references } = test;
-  reportUnknownProviders(test, listed, conversion);
-  const models = asked.flatMap(({ names }, index) =>
+  reportUnknownProviders(test, listedProviders, conversion);
+  const models = askedProviders.flatMap(({ names }, index) =>
     includesName(references, names) ? [index] : [],
   );
   const ownProvider =
     provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
   const isOther =
-    ownProvider !== undefined && models.length > 0 && hasOtherOutput(ownProvider, asked[0]);
-  if (isOther) conversion.reportOmission(ownProvider.at, OTHER_OUTPUT);
-  const isUnasked = models.length === 0 && listed.some(isAskedBy(references));
+    ownProvider !== undefined &&
+    models.length > 0 &&
+    hasOtherOutput(ownProvider, askedProviders[0]);
+  if (isOther) conversion.reportOmission(ownProvider.place, OTHER_OUTPUT);
+  const isUnasked = models.length === 0 && listedProviders.some(isAskedBy(references));
   const isLeftOut =
     test.isLeftOut ||
     isUnasked ||
@@ -97,12 +101,12 @@ function isAskedBy(
 
 /** Reports references to no provider, which promptfoo refuses. */
 function reportUnknownProviders(
-  { at = { line: 1, column: 1 }, providers = [] }: ConfiguredTest,
+  { place = { line: 1, column: 1 }, providers = [] }: ConfiguredTest,
   listedProviders: readonly PromptfooProvider[],
   conversion: ConversionContext,
 ): void {
   for (const reference of providers) {
     if (listedProviders.some(({ names }) => includesName([reference], names))) continue;
-    conversion.reportOmission(at, `no known provider is called \`${reference}\``);
+    conversion.reportOmission(place, `no known provider is called \`${reference}\``);
   }
 }

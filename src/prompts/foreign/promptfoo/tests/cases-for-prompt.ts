@@ -5,7 +5,7 @@ import type { TestCaseText } from '../../file-texts.ts';
 import { type Assertion, isCheckedByCode } from '../assertions/assertion.ts';
 import { convertAssertion } from '../assertions/convert-assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import { fillVariables } from '../nunjucks/fill-variables.ts';
 import { includesPrompt } from '../prompts/prompt-references.ts';
 import { CaseAnswers, findTurn, mentionsVariable, type WrittenTurn } from './case-turns.ts';
@@ -31,11 +31,11 @@ export interface CasesForPrompt {
 
 /** Returns the cases for the inputs of a prompt, each with a value for every input. */
 export function buildCases(
-  { all, at, settings: { repeat } }: ConfiguredTests,
+  { all, place, settings: { repeat } }: ConfiguredTests,
   needs: PromptNeeds,
   conversion: ConversionContext,
 ): CasesForPrompt {
-  const cases = new CaseList(at, conversion);
+  const cases = new CaseList(place, conversion);
   for (const [index, test] of all.entries()) {
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
 
@@ -52,7 +52,7 @@ export function buildCases(
     if (isDropped) reportFaultsOfFirstCase(generatedCases, conversion);
     if (isLeftOut) continue;
 
-    const line = (test.at && conversion.findConfigurationLine(test.at)) ?? at.line;
+    const line = (test.place && conversion.findConfigurationLine(test.place)) ?? place.line;
     for (const generatedCase of generatedCases) {
       cases.add(generatedCase, { line, test, turn, repeat });
     }
@@ -77,8 +77,8 @@ class CaseList implements CasesForPrompt {
   readonly #size: InputSize;
   readonly #conversion: ConversionContext;
 
-  constructor(at: Located, conversion: ConversionContext) {
-    this.#size = new InputSize(at);
+  constructor(place: SourcePlace, conversion: ConversionContext) {
+    this.#size = new InputSize(place);
     this.#conversion = conversion;
   }
 
@@ -138,18 +138,18 @@ function reportFaultsOfFirstCase(
 
 /** The number of characters in the inputs of all cases. */
 class InputSize {
-  readonly #at: Located;
+  readonly #place: SourcePlace;
   #characters = 0;
 
-  constructor(at: Located) {
-    this.#at = at;
+  constructor(place: SourcePlace) {
+    this.#place = place;
   }
 
   /** Adds the inputs of a case. @throws {FileFault} at the tests, past the maximum */
   add(inputs: Readonly<Record<string, string>>): void {
     this.#characters += Object.values(inputs).reduce((sum, input) => sum + input.length, 0);
     if (this.#characters > MAX_INPUT_CHARACTERS) {
-      throw faultAt(this.#at, 'the inputs of its cases are larger than 64 MiB in total');
+      throw faultAt(this.#place, 'the inputs of its cases are larger than 64 MiB in total');
     }
   }
 }
@@ -223,7 +223,7 @@ function toExpectations(
  * answered.
  */
 function omitStoredVariable(
-  { at, value, transform }: Assertion,
+  { place, value, transform }: Assertion,
   conversion: ConversionContext,
 ): boolean {
   const text = JSON.stringify([value ?? null, transform ?? null]);
@@ -231,7 +231,7 @@ function omitStoredVariable(
   if (storedName === undefined) return false;
 
   conversion.reportOmission(
-    at,
+    place,
     `an assertion with \`{{${storedName}}}\`, the answer of another test, has no equivalent`,
   );
   return true;

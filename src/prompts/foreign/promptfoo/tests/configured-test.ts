@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { Assertion, JudgeSetting } from '../assertions/assertion.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import type { RunSettings } from '../run-settings.ts';
 
 /** The tests of a configuration, before variables are filled in. */
 export interface ConfiguredTests {
   readonly all: readonly ConfiguredTest[];
-  readonly at: Located;
+  readonly place: SourcePlace;
   readonly settings: RunSettings;
   readonly names: readonly string[];
 }
@@ -16,7 +16,7 @@ export interface ConfiguredTests {
 export interface ConfiguredTest {
   readonly name: string | undefined;
   /** Undefined if it has no single position. */
-  readonly at: Located | undefined;
+  readonly place: SourcePlace | undefined;
   /** The variables; each of several values makes its own case. */
   readonly vars: ReadonlyMap<string, readonly Variable[]>;
   /** Undefined for an assertion that is left out. */
@@ -46,7 +46,7 @@ export interface Variable {
   /** The value for code. */
   readonly json: JsonValue;
   /** Undefined for a value of another kind than a text. */
-  readonly at?: Located;
+  readonly place?: SourcePlace;
   /** The name of the file whose content it is, as written. */
   readonly file?: string;
 }
@@ -71,7 +71,7 @@ interface ConfiguredTestOptions {
 /** A test without anything: promptfoo asks each prompt once. */
 export const EMPTY_TEST: ConfiguredTest = {
   name: undefined,
-  at: undefined,
+  place: undefined,
   vars: new Map(),
   asserts: [],
   options: {},
@@ -83,7 +83,7 @@ export const EMPTY_TEST: ConfiguredTest = {
 export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): ConfiguredTest {
   return {
     name: override.name ?? base.name,
-    at: override.at ?? base.at,
+    place: override.place ?? base.place,
     vars: new Map([...base.vars, ...override.vars]),
     asserts: [...base.asserts, ...override.asserts],
     metadata: { ...base.metadata, ...override.metadata },

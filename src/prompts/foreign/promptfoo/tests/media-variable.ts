@@ -1,5 +1,5 @@
 import type { ConversionContext } from '../conversion-context.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',
@@ -26,15 +26,15 @@ const SOUND_OR_VIDEO =
 /** Reads an image as a `data:` URL, and sound or video in base64; undefined for other files. */
 export function readMediaVariable(
   name: string,
-  at: Located,
+  place: SourcePlace,
   conversion: ConversionContext,
 ): string | undefined {
   const typeByName = IMAGE_TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''];
   if (typeByName === undefined) {
-    return SOUND_OR_VIDEO.test(name) ? conversion.files.readBase64(name, at) : undefined;
+    return SOUND_OR_VIDEO.test(name) ? conversion.files.readBase64(name, place) : undefined;
   }
 
-  const content = conversion.files.readBase64(name, at);
+  const content = conversion.files.readBase64(name, place);
   const [, type = typeByName] =
     IMAGE_SIGNATURES.find(([beginning]) => content.startsWith(beginning)) ?? [];
   return `data:${type};base64,${content}`;

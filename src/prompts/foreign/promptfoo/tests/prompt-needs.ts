@@ -98,7 +98,7 @@ function findJsonInputs(
 
   for (const name of jsonVariables.mixed.filter(isInText)) {
     conversion.reportOmission(
-      tests.at,
+      tests.place,
       `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
     );
   }

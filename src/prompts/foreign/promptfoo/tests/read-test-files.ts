@@ -71,13 +71,13 @@ async function readListedTests(
  * Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML,
  * and over any in a list.
  */
-function omitMissingFile(name: string, at: YamlValue, conversion: ConversionContext): boolean {
+function omitMissingFile(name: string, place: YamlValue, conversion: ConversionContext): boolean {
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
   const exists = isPattern(name)
-    ? conversion.files.listMatching(name, at).length > 0
+    ? conversion.files.listMatching(name, place).length > 0
     : conversion.files.has(name.replace(/^file:\/\//u, ''));
   if (exists) return false;
-  conversion.warn(at, `${name} doesn't exist: it adds no tests, as in promptfoo`);
+  conversion.warn(place, `${name} doesn't exist: it adds no tests, as in promptfoo`);
   return true;
 }
 
@@ -88,25 +88,27 @@ function omitMissingFile(name: string, at: YamlValue, conversion: ConversionCont
  */
 async function readTestsFile(
   name: string,
-  at: YamlValue,
+  place: YamlValue,
   conversion: ConversionContext,
   config?: YamlValue,
 ): Promise<ConfiguredTest[]> {
   if (conversion.isForTest && TESTS_PROGRAM.test(name)) {
-    return await generateTests(name, at, conversion, config);
+    return await generateTests(name, place, conversion, config);
   }
 
-  if (isPattern(name) && !isHttpAddress(name)) return await readMatchingFiles(name, at, conversion);
+  if (isPattern(name) && !isHttpAddress(name)) {
+    return await readMatchingFiles(name, place, conversion);
+  }
 
   if (!TESTS_FILE.test(name) || isHttpAddress(name)) {
     conversion.reportOmission(
-      at,
+      place,
       `the tests in ${name} have no equivalent: a file of them is .yaml, .json, .jsonl or .csv`,
     );
     return [];
   }
 
-  const source = conversion.files.read(name, at);
+  const source = conversion.files.read(name, place);
   if (/\.csv$/iu.test(name)) return await readTestTable(source, conversion);
   if (/\.jsonl$/iu.test(name)) return readTestLines(source, conversion);
   return await readTestList(parseWithReferences(source.text, source.file), conversion);
@@ -118,22 +120,22 @@ async function readTestsFile(
  */
 async function generateTests(
   name: string,
-  at: YamlValue,
+  place: YamlValue,
   conversion: ConversionContext,
   config: YamlValue | undefined,
 ): Promise<ConfiguredTest[]> {
   const { file = '', name: exportName = '' } = TESTS_PROGRAM.exec(name)?.groups ?? {};
-  conversion.files.read(file, at);
+  conversion.files.read(file, place);
 
   if (isUnloadableTypeScript(file, conversion)) {
     conversion.reportOmission(
-      at,
+      place,
       `the tests in ${name} are TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`,
     );
     return [];
   }
 
-  if (conversion.omitUnlessAllowed(at, `the tests in ${name} come from a program`)) return [];
+  if (conversion.omitUnlessAllowed(place, `the tests in ${name} come from a program`)) return [];
 
   const configText = JSON.stringify(config?.toJson() ?? null);
   const argv = buildTestGenerator({
@@ -142,7 +144,7 @@ async function generateTests(
     exportName,
     config: configText,
   });
-  const line = conversion.findConfigurationLine(at) ?? 1;
+  const line = conversion.findConfigurationLine(place) ?? 1;
   const output = conversion.requestOutput({ name: argv.join('\0'), argv, line });
 
   return output === undefined ? [] : await readTestList(parseYaml(output, 1, file), conversion);
@@ -150,13 +152,15 @@ async function generateTests(
 
 async function readMatchingFiles(
   pattern: string,
-  at: YamlValue,
+  place: YamlValue,
   conversion: ConversionContext,
 ): Promise<ConfiguredTest[]> {
-  const files = conversion.files.listMatching(pattern, at);
-  if (files.length === 0) throw faultAt(at, `${pattern} names no file`);
+  const files = conversion.files.listMatching(pattern, place);
+  if (files.length === 0) throw faultAt(place, `${pattern} names no file`);
   const tests: ConfiguredTest[] = [];
-  for (const file of files) tests.push(...(await readTestsFile(`file://${file}`, at, conversion)));
+  for (const file of files) {
+    tests.push(...(await readTestsFile(`file://${file}`, place, conversion)));
+  }
   return tests;
 }
 

@@ -67,7 +67,7 @@ function isReserved(key: string): boolean {
 
 function readRowTest(
   cells: readonly TableCell[],
-  at: FilePosition,
+  place: FilePosition,
   conversion: ConversionContext,
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
@@ -75,7 +75,7 @@ function readRowTest(
   for (const [key, cell] of cells) {
     const isSet = key === '__threshold' ? parseNumberCell(cell) !== undefined : cell !== '';
     if (UNSUPPORTED_COLUMNS.includes(key) && isSet) {
-      conversion.reportOmission(at, `the column \`${key}\` has no equivalent`);
+      conversion.reportOmission(place, `the column \`${key}\` has no equivalent`);
     }
   }
 
@@ -85,14 +85,14 @@ function readRowTest(
 
   return {
     name: description === '' ? undefined : description,
-    at,
+    place,
     vars: new Map(
       variables.map(([key, cell]) => [
         key,
-        [toVariable(readVariableText(cell, at, conversion), at)],
+        [toVariable(readVariableText(cell, place, conversion), place)],
       ]),
     ),
-    asserts: readRowAssertions(cells, at),
+    asserts: readRowAssertions(cells, place),
     options: {},
     metadata: readRowMetadata(cells),
     isLeftOut,
@@ -104,7 +104,7 @@ function readRowTest(
  *
  * @throws {FileFault} for a threshold that is not a number
  */
-function readRowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
+function readRowAssertions(cells: readonly TableCell[], place: FilePosition): Assertion[] {
   const expectedCells = cells.filter(
     ([key, cell]) => key.startsWith(EXPECTED_PREFIX) && cell.trim() !== '',
   );
@@ -114,13 +114,13 @@ function readRowAssertions(cells: readonly TableCell[], at: FilePosition): Asser
       if (number === undefined) return [];
       const threshold = parseNumberCell(cell);
       if (threshold === undefined) {
-        throw faultAt(at, `\`${cell}\` in the column \`${key}\` is not a number`);
+        throw faultAt(place, `\`${cell}\` in the column \`${key}\` is not a number`);
       }
       return [[number === '' ? 0 : Number(number) - 1, threshold] as const];
     }),
   );
   return expectedCells.map(([, cell], index) => {
-    const assertion = readAssertionCell(cell, at);
+    const assertion = readAssertionCell(cell, place);
     const threshold = thresholds.get(index);
     return threshold === undefined ? assertion : { ...assertion, threshold };
   });

@@ -78,7 +78,7 @@ export function readTest(
   const isLeftOut = conversion.omissionCount > omissionsBefore;
   return {
     name: entries.get('description')?.readText('description'),
-    at: node,
+    place: node,
     vars,
     asserts: readAssertions(entries.get('assert'), conversion),
     options: {

@@ -36,14 +36,14 @@ export async function readTests(
   const allTests = leaveOutUnknownPrompts(judgedTests, prompts, conversion);
 
   const [root] = entries.values();
-  const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
+  const place = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = allTests.reduce((sum, { vars }) => sum + countCombinations(vars), 0);
   if (count > BOUNDS.cases) {
-    throw faultAt(at, `its lists produce more than ${formatNumber(BOUNDS.cases)} cases`);
+    throw faultAt(place, `its lists produce more than ${formatNumber(BOUNDS.cases)} cases`);
   }
 
   const names = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
-  return { all: allTests, at, settings: readRunSettings(entries, conversion), names };
+  return { all: allTests, place, settings: readRunSettings(entries, conversion), names };
 }
 
 /**
@@ -87,7 +87,7 @@ function leaveOutInvalid(
     if (test.isInvalid !== true) return test;
 
     conversion.reportOmission(
-      test.at ?? { line: 1, column: 1 },
+      test.place ?? { line: 1, column: 1 },
       `promptfoo refuses a test with none of ${keys}`,
     );
     return { ...test, isLeftOut: true };
@@ -107,7 +107,7 @@ function leaveOutUnknownPrompts(
     if (unknownPrompt === undefined) return test;
 
     conversion.reportOmission(
-      test.at ?? { line: 1, column: 1 },
+      test.place ?? { line: 1, column: 1 },
       `no prompt is called \`${unknownPrompt}\``,
     );
     return { ...test, prompts: undefined, isLeftOut: true };

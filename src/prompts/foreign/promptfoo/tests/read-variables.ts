@@ -3,7 +3,7 @@ import { isJsonList, type JsonValue } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { Variable } from './configured-test.ts';
 import { readMediaVariable } from './media-variable.ts';
@@ -89,37 +89,41 @@ function pickVariableFile(text: string): Pick<Variable, 'file'> {
   return text.startsWith('file://') ? { file: text } : {};
 }
 
-export function toVariable(text: string, at: Located): Variable {
-  return { text, json: text, at };
+export function toVariable(text: string, place: SourcePlace): Variable {
+  return { text, json: text, place };
 }
 
 /** Returns a text, or the contents of the files that match a pattern. */
 function readMatchingTexts(
   text: string,
-  at: Located,
+  place: SourcePlace,
   conversion: ConversionContext,
 ): readonly string[] {
-  if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [readVariableText(text, at, conversion)];
+  if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [readVariableText(text, place, conversion)];
 
-  const files = conversion.files.listMatching(text, at);
-  if (files.length === 0) throw faultAt(at, `${text} names no file`);
-  return files.map(file => readVariableText(`file://${file}`, at, conversion));
+  const files = conversion.files.listMatching(text, place);
+  if (files.length === 0) throw faultAt(place, `${text} names no file`);
+  return files.map(file => readVariableText(`file://${file}`, place, conversion));
 }
 
 /** Returns a text, or the content of a file; YAML as JSON. */
-export function readVariableText(text: string, at: Located, conversion: ConversionContext): string {
+export function readVariableText(
+  text: string,
+  place: SourcePlace,
+  conversion: ConversionContext,
+): string {
   if (!text.startsWith('file://')) {
     // promptfoo fills these in as it reads the configuration itself, for assertions and programs
     // too.
-    if (conversion.findConfigurationLine(at) !== undefined && mentionsEnvironment(text)) {
-      conversion.reportOmission(at, 'a variable with `{{env.…}}` has no equivalent');
+    if (conversion.findConfigurationLine(place) !== undefined && mentionsEnvironment(text)) {
+      conversion.reportOmission(place, 'a variable with `{{env.…}}` has no equivalent');
     }
     return text;
   }
 
   if (/\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$/iu.test(text)) {
     conversion.reportOmission(
-      at,
+      place,
       `${text} is a program, which has no equivalent: the variable is empty`,
     );
     return '';
@@ -127,14 +131,16 @@ export function readVariableText(text: string, at: Located, conversion: Conversi
 
   if (/\.pdf$/iu.test(text)) {
     conversion.reportOmission(
-      at,
+      place,
       `${text} is a PDF, whose text can't be extracted: the variable is empty`,
     );
     return '';
   }
 
-  const media = readMediaVariable(text, at, conversion);
+  const media = readMediaVariable(text, place, conversion);
   if (media !== undefined) return media;
-  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.readYaml(text, at).toJson());
-  return conversion.files.read(text, at).text.trim();
+  if (/\.ya?ml$/iu.test(text)) {
+    return JSON.stringify(conversion.files.readYaml(text, place).toJson());
+  }
+  return conversion.files.read(text, place).text.trim();
 }

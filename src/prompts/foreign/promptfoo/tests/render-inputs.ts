@@ -62,18 +62,18 @@ function renderInput(
 /** Returns the text of a variable with its Nunjucks rendered, or its value as JSON. */
 function renderVariableText(
   name: string,
-  { chosen, texts, values }: Combination,
+  { chosenValues, texts, values }: Combination,
   { renderedInputs, jsonInputs }: PromptNeeds,
   conversion: ConversionContext,
 ): string {
   const text = texts[name] ?? '';
-  const at = renderedInputs.includes(name) ? chosen[name]?.at : undefined;
-  const rendered = at && renderVariable(text, texts);
+  const place = renderedInputs.includes(name) ? chosenValues[name]?.place : undefined;
+  const rendered = place && renderVariable(text, texts);
   if (rendered !== undefined) return rendered;
 
-  if (at) {
+  if (place) {
     conversion.reportOmission(
-      at,
+      place,
       `the variable \`${name}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
     );
   }
@@ -85,14 +85,17 @@ function renderVariableText(
 
 /** Reports variables that promptfoo fails to render, although the prompt doesn't use them. */
 function reportUnreadableVariables(
-  { chosen, texts }: Combination,
+  { chosenValues, texts }: Combination,
   { renderedInputs }: PromptNeeds,
   conversion: ConversionContext,
 ): void {
-  for (const [key, { at }] of Object.entries(chosen)) {
-    if (renderedInputs.includes(key) || !at || !hasUnreadableTag(texts[key] ?? '', texts)) {
+  for (const [key, { place }] of Object.entries(chosenValues)) {
+    if (renderedInputs.includes(key) || !place || !hasUnreadableTag(texts[key] ?? '', texts)) {
       continue;
     }
-    conversion.reportOmission(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
+    conversion.reportOmission(
+      place,
+      `the variable \`${key}\` has Nunjucks that promptfoo can't read`,
+    );
   }
 }

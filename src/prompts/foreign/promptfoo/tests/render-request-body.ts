@@ -34,7 +34,7 @@ export function renderRequestBody(
 
 /** Returns the body that Nunjucks renders; empty until it is rendered. */
 function renderBodyTemplate(
-  { at, template }: BodyTemplate,
+  { place, template }: BodyTemplate,
   vars: JsonObject,
   conversion: ConversionContext,
 ): string {
@@ -43,12 +43,12 @@ function renderBodyTemplate(
     name,
     template,
     vars,
-    line: conversion.findConfigurationLine(at) ?? 1,
+    line: conversion.findConfigurationLine(place) ?? 1,
   });
   const result = parseJson(output ?? '') ?? null;
   const [text, fault] = ['text', 'fault'].map(key => findOwnValue(result, key));
   if (typeof fault === 'string') {
-    return omitBody({ at }, `Nunjucks can't render it: ${fault}`, conversion);
+    return omitBody({ place }, `Nunjucks can't render it: ${fault}`, conversion);
   }
 
   return typeof text === 'string' ? text : '';
@@ -65,10 +65,10 @@ function withEscapedTexts(vars: JsonObject): JsonObject {
 
 /** Reports a body without an equivalent, and returns an empty one. */
 function omitBody(
-  { at }: Pick<BodyTemplate, 'at'>,
+  { place }: Pick<BodyTemplate, 'place'>,
   what: string,
   conversion: ConversionContext,
 ): string {
-  conversion.reportOmission(at, `the \`body\` has no equivalent: ${what}`);
+  conversion.reportOmission(place, `the \`body\` has no equivalent: ${what}`);
   return '';
 }

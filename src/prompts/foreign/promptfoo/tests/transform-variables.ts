@@ -8,7 +8,7 @@ import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
-import type { Located } from '../files/source-files.ts';
+import type { SourcePlace } from '../files/source-files.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { PromptfooProvider } from '../providers/promptfoo-provider.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
@@ -43,43 +43,47 @@ function transformTests(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
 ): (readonly [ConfiguredTest, ConfiguredTest])[] {
-  const at = tests[0]?.options.transformVars;
-  if (!at) return [];
+  const place = tests[0]?.options.transformVars;
+  if (!place) return [];
 
-  if (omitUnusableTransform(code, at, conversion)) {
+  if (omitUnusableTransform(code, place, conversion)) {
     return tests.map(test => [test, { ...test, isLeftOut: true }]);
   }
 
   const varsOfTests = tests.map(({ vars }) =>
     Object.fromEntries([...vars].map(([key, values]) => [key, toCodeInput(values)])),
   );
-  const results = requestTransformResults(code, varsOfTests, at, conversion);
+  const results = requestTransformResults(code, varsOfTests, place, conversion);
   if (!results) return [];
 
   return tests.map((test, index) => {
     const result = results[index];
     const vars = findOwnValue(result, 'vars');
     const ids = findOwnValue(result, 'ids');
-    for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
+    for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, place);
 
     if (!isJsonObject(vars)) {
-      conversion.reportOmission(at, '`transformVars` returns no object');
+      conversion.reportOmission(place, '`transformVars` returns no object');
       return [test, { ...test, isLeftOut: true }];
     }
 
-    const change = { before: varsOfTests[index] ?? {}, after: vars, at };
+    const change = { before: varsOfTests[index] ?? {}, after: vars, place };
     return [test, withVars(test, change, conversion)];
   });
 }
 
 /** Reports code that has no equivalent; returns true if it leaves out the tests. */
-function omitUnusableTransform(code: string, at: Located, conversion: ConversionContext): boolean {
+function omitUnusableTransform(
+  code: string,
+  place: SourcePlace,
+  conversion: ConversionContext,
+): boolean {
   const omissionsBefore = conversion.omissionCount;
-  conversion.reportNodeOnlyCode(code, at);
+  conversion.reportNodeOnlyCode(code, place);
 
   if (code.startsWith('file://') || mentionsEnvironment(code)) {
     conversion.reportOmission(
-      at,
+      place,
       '`transformVars` has an equivalent only for code that uses the variables',
     );
   }
@@ -91,13 +95,13 @@ function omitUnusableTransform(code: string, at: Located, conversion: Conversion
 function requestTransformResults(
   code: string,
   input: JsonValue,
-  at: Located,
+  place: SourcePlace,
   conversion: ConversionContext,
 ): readonly JsonValue[] | undefined {
   const program = {
     code: buildTransformCode(code),
     input,
-    line: conversion.findConfigurationLine(at) ?? 1,
+    line: conversion.findConfigurationLine(place) ?? 1,
   };
   const output = conversion.requestOutput({ name: JSON.stringify(program), ...program });
   const results = parseJson(output ?? '');
@@ -154,10 +158,10 @@ export function omitFreshIds(
   const bodies = [...conversion.requestBodies.values()].map(({ template }) => template);
 
   const readTexts = JSON.stringify([text, providerParts, tests, bodies]);
-  for (const [name, at] of conversion.freshIds) {
+  for (const [name, place] of conversion.freshIds) {
     if (!readsAll && !readTexts.includes(name)) continue;
     conversion.reportOmission(
-      at,
+      place,
       `\`${name}\` has an id that is new for each run, which has no equivalent`,
     );
   }
@@ -169,13 +173,13 @@ export function omitFreshIds(
 interface VariableChange {
   readonly before: Readonly<Record<string, JsonValue>>;
   readonly after: Readonly<Record<string, JsonValue>>;
-  readonly at: Located;
+  readonly place: SourcePlace;
 }
 
 /** Returns a test with the values that its code has changed. */
 function withVars(
   test: ConfiguredTest,
-  { before, after, at }: VariableChange,
+  { before, after, place }: VariableChange,
   conversion: ConversionContext,
 ): ConfiguredTest {
   const changedVars = Object.entries(after).filter(
@@ -183,7 +187,7 @@ function withVars(
       !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
   );
   const values = readMergedValues(
-    parseYaml(JSON.stringify(Object.fromEntries(changedVars)), at.line, at.file),
+    parseYaml(JSON.stringify(Object.fromEntries(changedVars)), place.line, place.file),
     'vars',
   );
   const changedValues = [...values].map(

@@ -6,7 +6,7 @@ const NO_VALUE: Variable = { text: '', json: '' };
 
 /** One value for each variable of a test. */
 export interface Combination {
-  readonly chosen: Readonly<Record<string, Variable>>;
+  readonly chosenValues: Readonly<Record<string, Variable>>;
   /** The values as texts, with the variables in them filled in. */
   readonly texts: Readonly<Record<string, string>>;
   /** The values for code. */
@@ -24,7 +24,7 @@ export function chooseCombination(vars: ConfiguredTest['vars'], number: number):
     json === text ? (texts[key] ?? '') : json,
   );
 
-  return { chosen: chosenValues, texts, values };
+  return { chosenValues, texts, values };
 }
 
 function mapValues<V, R>(

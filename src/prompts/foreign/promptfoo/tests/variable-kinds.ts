@@ -58,7 +58,7 @@ export function hasNunjucksValue(
   const emptyVariables = Object.fromEntries(names.map(name => [name, '']));
   const values = all.flatMap(({ vars }) => usedNames.flatMap(name => vars.get(name) ?? []));
   return values.some(
-    ({ text, at }) => at !== undefined && renderVariable(text, emptyVariables) === undefined,
+    ({ text, place }) => place !== undefined && renderVariable(text, emptyVariables) === undefined,
   );
 }
 

@@ -86,7 +86,7 @@ export function readAddressFields(
   } catch (error) {
     if (!(error instanceof NoEquivalent)) throw error;
     conversion.reportOmission(
-      error.at,
+      error.place,
       `the provider \`${id}\` has no equivalent: ${error.message}`,
     );
     return undefined;
@@ -96,7 +96,7 @@ export function readAddressFields(
 /** A part of an address that no entry of a models file can express. */
 class NoEquivalent extends Error {
   constructor(
-    readonly at: YamlValue,
+    readonly place: YamlValue,
     message: string,
   ) {
     super(message);
@@ -137,17 +137,17 @@ function mergeRawRequest(
 
 /** Returns the address with its query. @throws {NoEquivalent} */
 function readUrl(
-  { id, at }: WrittenProvider,
+  { id, place }: WrittenProvider,
   entries: ConfigEntries,
   conversion: ConversionContext,
 ): string {
-  const urlPosition = entries.get('url') ?? at;
+  const urlPlace = entries.get('url') ?? place;
   const addressText = convertText(fillOriginVariable(entries.get('url')?.scalar ?? id, conversion));
   const query = formatQuery(entries.get('queryParams')?.toJson() ?? {});
   if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
     const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
     throw new NoEquivalent(
-      urlPosition,
+      urlPlace,
       name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
     );
   }
@@ -157,7 +157,7 @@ function readUrl(
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isAllowedOrigin(origin)) {
     throw new NoEquivalent(
-      urlPosition,
+      urlPlace,
       'its host is not literal, or it uses http and is not this machine',
     );
   }
@@ -202,7 +202,7 @@ function readRequestFields(
   entries: ConfigEntries,
   conversion: ConversionContext,
 ): JsonObject {
-  const { at } = provider;
+  const { place } = provider;
   const fillIn = (value: JsonValue): JsonValue =>
     withDefaultInputs(withoutUnknownFields(value, conversion), provider, conversion);
   const headers = convertPlaceholders(fillIn(entries.get('headers')?.toJson() ?? {}));
@@ -211,7 +211,7 @@ function readRequestFields(
     bodyValue &&
     (convertBody(fillIn(bodyValue.toJson())) ?? addRenderedBody(provider, entries, conversion));
   if (headers === undefined || (bodyValue && body === undefined)) {
-    throw new NoEquivalent(bodyValue ?? at, 'its headers or its body have more than variables');
+    throw new NoEquivalent(bodyValue ?? place, 'its headers or its body have more than variables');
   }
 
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (bodyValue ? 'POST' : 'GET');
@@ -239,7 +239,7 @@ function addRenderedBody(
   if (!bodyValue || template === undefined || !mayBeRendered) return undefined;
   if (mentionsEnvironment(template)) return undefined;
 
-  return `\${input.${conversion.addInputForBody({ at: bodyValue, template })}}`;
+  return `\${input.${conversion.addInputForBody({ place: bodyValue, template })}}`;
 }
 
 /**
@@ -282,7 +282,7 @@ function withDefaultInputs(
  * @throws {NoEquivalent}
  */
 function readResponseFields(
-  { at, isJudge = false }: WrittenProvider,
+  { place, isJudge = false }: WrittenProvider,
   entries: ConfigEntries,
   { runsPrograms }: ConversionContext,
 ): { readonly output?: string | undefined; readonly transform?: string } {
@@ -290,7 +290,7 @@ function readResponseFields(
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
   if (parser.startsWith('file://')) {
-    throw new NoEquivalent(response ?? at, 'its transform is a file');
+    throw new NoEquivalent(response ?? place, 'its transform is a file');
   }
 
   const output = response && !usesCode ? toJmespath(parser) : undefined;

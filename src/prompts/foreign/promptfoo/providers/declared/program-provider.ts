@@ -34,19 +34,19 @@ const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
 
 /** Returns the fields of the entry for a command line (`exec:`). */
 export function readExecFields(
-  { id, config, at }: WrittenProvider,
+  { id, config, place }: WrittenProvider,
   conversion: ConversionContext,
 ): EntryFields | undefined {
   const words = splitCommandLine(id.slice('exec:'.length));
   if (words.length === 0) {
-    conversion.reportOmission(at, `the provider \`${id}\` names no program`);
+    conversion.reportOmission(place, `the provider \`${id}\` names no program`);
     return undefined;
   }
 
   const options = encodeProviderOptions(config);
   if (USES_ENVIRONMENT.test(options)) {
     conversion.reportOmission(
-      at,
+      place,
       `the provider \`${id}\` has no equivalent: its config names environment variables`,
     );
     return undefined;
@@ -74,12 +74,12 @@ export function readFileFields(
   { file, name }: { readonly file: string; readonly name: string },
   conversion: ConversionContext,
 ): EntryFields | undefined {
-  const { id, config, at, isJudge = false } = provider;
+  const { id, config, place, isJudge = false } = provider;
   if (omitUnusableFile(provider, file, conversion)) return undefined;
 
   if (!conversion.runsPrograms && /\.[cm]?ts$/u.test(file)) {
     conversion.reportHarmless(
-      at,
+      place,
       `the provider \`${id}\` is TypeScript: its entry needs tsx or jiti in the project, or Node 22.18`,
     );
   }
@@ -89,7 +89,7 @@ export function readFileFields(
   // The program fills in plain names.
   if (USES_ENVIRONMENT.test(settings.replace(ENVIRONMENT_TAG, ''))) {
     conversion.reportOmission(
-      at,
+      place,
       `the provider \`${id}\` has no equivalent: its config uses the environment in other ways`,
     );
     return undefined;
@@ -105,20 +105,20 @@ export function readFileFields(
 
 /** Reports a file that doesn't exist or can't be loaded; returns true if the provider is left out. */
 function omitUnusableFile(
-  { id, at }: WrittenProvider,
+  { id, place }: WrittenProvider,
   file: string,
   conversion: ConversionContext,
 ): boolean {
   if (!conversion.files.has(file)) {
-    conversion.reportOmission(at, `the file of the provider \`${id}\` doesn't exist`);
+    conversion.reportOmission(place, `the file of the provider \`${id}\` doesn't exist`);
     return true;
   }
 
-  conversion.files.read(file, at);
+  conversion.files.read(file, place);
   if (!isUnloadableTypeScript(file, conversion)) return false;
 
   conversion.reportOmission(
-    at,
+    place,
     `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`,
   );
   return true;
