@@ -11,8 +11,8 @@ import { getPackedFile, useUnpacked } from './files/installed/unpacked-file.ts';
 // The main script of the single executable. It runs the files of the build from memory, as
 // `require` runs them from disk.
 
-/** The native modules by the ids that require them. */
-const NATIVE = new Map([
+/** The files of native modules by the ids that require them. */
+const NATIVE_MODULES = new Map([
   ['@resvg/js-binding.js', 'native/resvgjs.node'], // of @resvg/resvg-js, whose index.js names it ./js-binding.js
   ['@napi-rs/keyring', 'native/keyring.node'],
 ]);
@@ -25,7 +25,8 @@ const BUNDLED_SCRIPTS = new Set([
   'work-thread.cjs',
 ]);
 
-type Wrapped = (
+/** The function that Node makes of a CommonJS module. */
+type ModuleFunction = (
   exports: unknown,
   require: (id: string) => unknown,
   module: { exports: unknown },
@@ -60,7 +61,7 @@ function requireFrom(from: string, id: string): unknown {
 }
 
 function loadBundled(name: string, module: { exports: unknown }): void {
-  const native = NATIVE.get(name);
+  const native = NATIVE_MODULES.get(name);
   if (native !== undefined) {
     useUnpacked(getPackedFile(native), file => process.dlopen(module, file));
     return;
@@ -76,23 +77,23 @@ function loadBundled(name: string, module: { exports: unknown }): void {
   const run = new vm.Script(readAssetText(script), {
     filename,
     ...(hasAsset(compiledFile) && { cachedData: readSharedAssetBytes(compiledFile) }),
-  }).runInThisContext() as Wrapped;
+  }).runInThisContext() as ModuleFunction;
   const require = (id: string): unknown => requireFrom(name, id);
   run.call(module.exports, module.exports, require, module, filename, path.posix.dirname(filename));
 }
 
 /**
- * Returns the file that this process should run; only if the executable itself started the process
- * or thread.
+ * Returns the file that this process should run; undefined unless the executable itself started the
+ * process or thread.
  */
 function takeMarkedFile(): string | undefined {
   const { [FILE_VARIABLE]: file } = process.env;
   if (file === undefined) return undefined;
   // Child processes must not inherit the variable.
   delete process.env[FILE_VARIABLE];
-  const isStarted =
+  const isStartedByExecutable =
     process.connected || !process.getBuiltinModule('node:worker_threads').isMainThread;
-  return isStarted && BUNDLED_SCRIPTS.has(file) ? file : undefined;
+  return isStartedByExecutable && BUNDLED_SCRIPTS.has(file) ? file : undefined;
 }
 
 const file = takeMarkedFile();

@@ -37,7 +37,7 @@ export async function readTextFile(
   }
 }
 
-const INPUTS_ARE_TEXT =
+const INPUTS_ARE_TEXT_HINT =
   'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.';
 
 /** Decodes UTF-8 exactly, including a byte order mark. */
@@ -46,7 +46,7 @@ export function requireUtf8Text(bytes: Uint8Array, what: string): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     const message = `${what} is ${describeEncodingFault(bytes)}`;
-    throw isUtf16(bytes) ? usageError(message) : usageError(message, INPUTS_ARE_TEXT);
+    throw isUtf16(bytes) ? usageError(message) : usageError(message, INPUTS_ARE_TEXT_HINT);
   }
 }
 

@@ -27,7 +27,7 @@ export interface RunBody {
   /** The request in the form of recordings. */
   readonly recordedRequest: UncountedRequest;
   /** Reads the images and returns the value of the body, for this machine's own service. */
-  creation(): Promise<CreateRunRequest>;
+  readRequest(): Promise<CreateRunRequest>;
 }
 
 /** A piece of the body: text, or an image to encode as base64. */
@@ -45,7 +45,7 @@ export function buildRunBody(request: RunRequest): RunBody {
     },
     digest: computeRequestDigest(request),
     recordedRequest: toRecordedRequest(request),
-    creation: () => toCreateRunRequest(request),
+    readRequest: () => toCreateRunRequest(request),
   };
 }
 
@@ -156,13 +156,13 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint
  * Bytes that are encoded as one string: small ones are allocated and collected for a fraction of
  * the price of large ones.
  */
-const ENCODED_BYTES = 12 * 1024;
+const ENCODED_AT_ONCE_BYTES = 12 * 1024;
 
 function encodeBase64Bytes(bytes: Buffer): Uint8Array {
   const text = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
   let offset = 0;
-  for (let start = 0; start < bytes.length; start += ENCODED_BYTES) {
-    const part = bytes.toString('base64', start, start + ENCODED_BYTES);
+  for (let start = 0; start < bytes.length; start += ENCODED_AT_ONCE_BYTES) {
+    const part = bytes.toString('base64', start, start + ENCODED_AT_ONCE_BYTES);
     offset += text.write(part, offset, 'latin1');
   }
 

@@ -74,7 +74,7 @@ export class SchemaLoop extends CaseFault {
   }
 }
 
-const NO_REMOTE =
+const NO_REMOTE_HINT =
   'Remote references are not fetched: put what they name into the file, under $defs.';
 
 /**
@@ -100,7 +100,7 @@ export async function createSchemaCheck(
   if (fault !== undefined) {
     const message = `${where} is not a JSON Schema that can be used: ${fault.message}`;
     const isReference = /\breference\b/iu.test(fault.message);
-    throw isReference ? usageError(message, NO_REMOTE) : usageError(message);
+    throw isReference ? usageError(message, NO_REMOTE_HINT) : usageError(message);
   }
 
   return value => checks.perform('schemaMismatch', schema, value);

@@ -45,14 +45,13 @@ async function writeRows<T, R>(
   pages: Pages<T, R>,
   formatLine: (row: T) => string | Promise<string>,
 ): Promise<R | undefined> {
-  for (;;) {
-    const page = await pages.next();
-    if (page.done === true) return page.value;
-
+  let page = await pages.next();
+  for (; page.done !== true; page = await pages.next()) {
     const lines: string[] = [];
     for (const row of page.value) lines.push(await formatLine(row));
     if (!(await ctx.io.out(lines.join('')))) return undefined;
   }
+  return page.value;
 }
 
 /** Writes one JSON array. It stays open if a page fails. */

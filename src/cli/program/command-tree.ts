@@ -104,7 +104,7 @@ function addCommands(
   parent.hook('preSubcommand', (_, command) => {
     const spec = undeclaredCommands.get(command);
     undeclaredCommands.delete(command);
-    if (spec !== undefined) declare(command, spec, options);
+    if (spec !== undefined) declareCommand(command, spec, options);
   });
 }
 
@@ -129,10 +129,10 @@ function createStub(spec: ProgramCommand, parent: Command): Command {
   return command;
 }
 
-function declare(command: Command, spec: ProgramCommand, options: TreeOptions): void {
+function declareCommand(command: Command, spec: ProgramCommand, options: TreeOptions): void {
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   for (const flag of spec.flags ?? []) command.addOption(createOption(flag));
-  command.addHelpText('after', () => formatHelp(spec, getHelpWidth(options.terminal)));
+  command.addHelpText('after', () => formatHelpFooter(spec, getHelpWidth(options.terminal)));
 
   const { run, explain } = spec;
   if (run !== undefined) {
@@ -173,7 +173,7 @@ function mergeParentFlags(command: Command & { unknownOption?: (flag: string) =>
   return { ...command.opts(), ...Object.fromEntries(parentFlags) };
 }
 
-function formatHelp({ examples, notes, heading }: CommandSpec, columns: number): string {
+function formatHelpFooter({ examples, notes, heading }: CommandSpec, columns: number): string {
   const flags = HEADINGS_OF_REQUESTS.includes(heading)
     ? '--json, --query, --timeout'
     : '--json, --query';

@@ -56,7 +56,7 @@ describe('the body of a run', () => {
           const bytes = await readBytes(body);
 
           expect(bytes.length).toBe(body.body.length);
-          expect(await body.creation()).toEqual(JSON.parse(bytes.toString()));
+          expect(await body.readRequest()).toEqual(JSON.parse(bytes.toString()));
           expect(JSON.parse(bytes.toString())).toEqual({
             promptVersionId,
             inputs: {

@@ -187,7 +187,7 @@ async function startOnce(
   options: StartOptions & { readonly onRunId: () => void },
 ): Promise<StartedRun> {
   const progress = startProgress(ctx, { status: 'creating the run', pollCount: 0 });
-  const liveOutput = options.stream
+  const liveText = options.stream
     ? startLiveText(ctx, connection, () => progress.stop())
     : undefined;
 
@@ -200,15 +200,15 @@ async function startOnce(
         startedId = runId;
         options.onRunId();
       },
-      onBegin: async entry => liveOutput?.begin(entry.id),
+      onBegin: async entry => liveText?.follow(entry.id),
       onProgress: state => {
-        if (liveOutput?.started() !== true) progress.update(state);
+        if (liveText?.hasPrinted() !== true) progress.update(state);
       },
     });
     if (creation.kind !== 'ended') return creation;
-    return { ...creation, request, streamedText: (await liveOutput?.end()) ?? '' };
+    return { ...creation, request, streamedText: (await liveText?.stop()) ?? '' };
   } catch (error) {
-    const streamedText = (await liveOutput?.end()) ?? '';
+    const streamedText = (await liveText?.stop()) ?? '';
     if (streamedText !== '' && !streamedText.endsWith('\n')) await ctx.io.out('\n');
     throw startedId === undefined ? error : await withRunId(connection, error, startedId);
   } finally {
@@ -246,11 +246,11 @@ async function withRunId(
  * @param connection must be the embedded service's, or nothing is printed
  */
 function startLiveText(ctx: Context, connection: Connection, onFirst: () => void) {
-  let key: string | undefined;
+  let followedKey: string | undefined;
   let printedText = '';
   let lastWrite: Promise<unknown> = Promise.resolve();
-  const stop = connection.runsHere?.onText(({ idempotencyKey, text }) => {
-    if (key === undefined || idempotencyKey !== key || text === '') return;
+  const unsubscribe = connection.runsHere?.onText(({ idempotencyKey, text }) => {
+    if (followedKey === undefined || idempotencyKey !== followedKey || text === '') return;
     if (printedText === '') onFirst();
     printedText += text;
     // Printing the rest will find and report a closed pipe again.
@@ -259,13 +259,13 @@ function startLiveText(ctx: Context, connection: Connection, onFirst: () => void
 
   return {
     /** Starts to follow the run of the creation with this key. */
-    begin: (creation: string): void => {
-      key = creation;
+    follow: (idempotencyKey: string): void => {
+      followedKey = idempotencyKey;
     },
-    started: (): boolean => printedText !== '',
+    hasPrinted: (): boolean => printedText !== '',
     /** Stops printing; returns the printed text, unsanitised. */
-    end: async (): Promise<string> => {
-      stop?.();
+    stop: async (): Promise<string> => {
+      unsubscribe?.();
       await lastWrite;
       return printedText;
     },

@@ -94,7 +94,7 @@ function listCandidateFiles(env: Env): string[] {
   const home = findHomeDirectory(env);
   if (home === undefined) return [];
 
-  const configFolder = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
+  const configFolder = getConfigFolder(env, home);
   const zshFolders = new Set([env['ZDOTDIR'] || home, home]);
 
   // The documents may be in OneDrive.
@@ -114,11 +114,25 @@ function listCandidateFiles(env: Env): string[] {
       joinEach(folder, ['.zshrc', '.zprofile', '.zshenv', '.zlogin']),
     ),
     path.join(configFolder, 'fish', 'config.fish'),
-    path.join(configFolder, 'fish', 'completions', 'promptrun.fish'),
+    getFishScript(configFolder),
     ...powerShellFolders.flatMap(folder =>
       joinEach(folder, ['Microsoft.PowerShell_profile.ps1', 'profile.ps1']),
     ),
   ];
+}
+
+/** Returns the file to which earlier versions wrote the script for fish. */
+export function findFishScript(env: Env): string | undefined {
+  const home = findHomeDirectory(env);
+  return home === undefined ? undefined : getFishScript(getConfigFolder(env, home));
+}
+
+function getConfigFolder(env: Env, home: string): string {
+  return env['XDG_CONFIG_HOME'] || path.join(home, '.config');
+}
+
+function getFishScript(configFolder: string): string {
+  return path.join(configFolder, 'fish', 'completions', 'promptrun.fish');
 }
 
 function joinEach(folder: string, names: readonly string[]): string[] {

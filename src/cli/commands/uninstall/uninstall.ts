@@ -5,7 +5,6 @@ import {
   resolveInstalledFile,
 } from '../../../files/installed/installed-file.ts';
 import { isSingleFile, resolveExecutablePath } from '../../../files/installed/single-file.ts';
-import { findHomeDirectory } from '../../../files/user-folders.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -19,7 +18,12 @@ import { detectShell, quoteIfNeeded, type Shell } from '../../terminal/shell-wor
 import { formatPlainRows } from '../../terminal/table.ts';
 import { type FolderContent, listOwnFolder, OWN_FOLDERS } from './own-folders.ts';
 import type { UNINSTALL } from './spec.ts';
-import { listStartupFiles, removeOwnLines } from './startup-files.ts';
+import {
+  findFishScript,
+  listStartupFiles,
+  removeOwnLines,
+  type StartupFile,
+} from './startup-files.ts';
 
 /** An item of the list to remove. */
 interface RemovableItem {
@@ -31,7 +35,7 @@ interface RemovableItem {
 interface RemovalPlan {
   readonly items: readonly RemovableItem[];
   /** The things that stay, with the reason. */
-  readonly kept: readonly string[];
+  readonly leftovers: readonly string[];
 }
 
 /** Lists everything that promptrun keeps on this machine, and removes it after a confirmation. */
@@ -56,13 +60,13 @@ export async function uninstall(
     ctx.io.note(`Removed ${pluralize(plan.items.length, 'item')}.`);
   }
 
-  for (const line of plan.kept) ctx.io.note(`left: ${toOneLine(line)}`);
+  for (const line of plan.leftovers) ctx.io.note(`left: ${toOneLine(line)}`);
   ctx.io.note(`To remove the package itself: ${buildPackageRemoval(detectShell(ctx.env))}`);
 }
 
-async function presentPlan(ctx: Context, { items, kept }: RemovalPlan): Promise<void> {
+async function presentPlan(ctx: Context, { items, leftovers }: RemovalPlan): Promise<void> {
   const shownItems = items.map(({ place, holds }) => ({ place, holds }));
-  const value = { items: shownItems, left: kept };
+  const value = { items: shownItems, left: leftovers };
   const emptyMessage = 'promptrun keeps nothing on this machine.\n';
   await present(ctx, value, {
     // A table would cut long paths, and the user has to see what to confirm.
@@ -127,8 +131,8 @@ function planRemoval(ctx: Context): RemovalPlan {
       ...listFishItems(env),
       ...folders.flatMap(folder => listFolderItems(ctx, folder)),
     ],
-    kept: [
-      ...folders.flatMap(({ folder, content }) => listRemaining(folder, content)),
+    leftovers: [
+      ...folders.flatMap(({ folder, content }) => listLeftovers(folder, content)),
       ...startupFiles.flatMap(({ path: file, otherLines }) =>
         isFishScript(file)
           ? []
@@ -155,13 +159,7 @@ function listKeychainItems({ settings: { credentials } }: Context): RemovableIte
   }
 }
 
-function createLineItem({
-  path: file,
-  ownLines,
-}: {
-  readonly path: string;
-  readonly ownLines: readonly number[];
-}): RemovableItem {
+function createLineItem({ path: file, ownLines }: StartupFile): RemovableItem {
   return {
     place: `${file}:${ownLines.join(',')}`,
     holds: 'the line that installs completion',
@@ -169,15 +167,13 @@ function createLineItem({
   };
 }
 
-/** Returns the fish script that earlier versions wrote to a file. */
+/** Returns the script for fish that earlier versions wrote to a file. */
 function listFishItems(env: Context['env']): RemovableItem[] {
-  const home = findHomeDirectory(env);
-  if (home === undefined) return [];
-  const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
-  const file = path.join(config, 'fish', 'completions', 'promptrun.fish');
-  return isFishScript(file)
-    ? [{ place: file, holds: 'completion for fish', remove: () => rmSync(file, { force: true }) }]
-    : [];
+  const file = findFishScript(env);
+  if (file === undefined || !isFishScript(file)) return [];
+  return [
+    { place: file, holds: 'completion for fish', remove: () => rmSync(file, { force: true }) },
+  ];
 }
 
 function isFishScript(file: string): boolean {
@@ -257,7 +253,7 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-function listRemaining(folder: string, { otherFiles }: FolderContent): string[] {
+function listLeftovers(folder: string, { otherFiles }: FolderContent): string[] {
   const isLink = lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (isLink) return [`${folder}: it is a link`];
   return otherFiles.map(file => `${file}: promptrun did not write it, or you may have edited it`);

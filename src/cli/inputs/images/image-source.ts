@@ -169,10 +169,10 @@ async function* readFileChunks(file: string): AsyncGenerator<Buffer> {
   const handle = await open(file);
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   try {
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, null);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
+    const readNext = async (): Promise<number> =>
+      (await handle.read(buffer, 0, CHUNK_BYTES, null)).bytesRead;
+    for (let length = await readNext(); length > 0; length = await readNext()) {
+      yield buffer.subarray(0, length);
     }
   } finally {
     await handle.close();

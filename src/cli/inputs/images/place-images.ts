@@ -25,7 +25,7 @@ export interface PlacedInputs<Image = ImageSource | undefined> {
   readonly images: readonly Image[];
 }
 
-const NAMED_IMAGE = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
+const NAMED_IMAGE_SOURCE = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 
 /** Opens images in their order, also `name=file`. Checks each before anything is sent. */
 export async function openImages<Image>(
@@ -34,7 +34,7 @@ export async function openImages<Image>(
 ): Promise<UnplacedImage<Image>[]> {
   const images: UnplacedImage<Image>[] = [];
   for (const text of sources) {
-    const { name, file } = NAMED_IMAGE.exec(text)?.groups ?? {};
+    const { name, file } = NAMED_IMAGE_SOURCE.exec(text)?.groups ?? {};
     const isFile = (): boolean =>
       statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
     if (name === undefined || file === undefined || isFile()) {
