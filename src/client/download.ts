@@ -37,17 +37,20 @@ export async function download(
   session: HttpSession,
   { signal, pace }: DownloadOptions,
 ): Promise<Download> {
-  const { opened, error } = await session.repeat({ method: 'GET', pace, signal }, async () => {
-    try {
-      return { opened: await openDownload(url, session, signal), error: undefined };
-    } catch (fault) {
-      if (signal?.aborted || !(fault instanceof PromptServiceError)) throw fault;
-      const retryAfterMs = fault instanceof RateLimitError ? fault.retryAfterMs : undefined;
-      return { opened: undefined, error: fault, retryAfterMs };
-    }
-  });
-  if (opened === undefined) throw error;
-  return opened;
+  const { openedDownload, error } = await session.repeat(
+    { method: 'GET', pace, signal },
+    async () => {
+      try {
+        return { openedDownload: await openDownload(url, session, signal), error: undefined };
+      } catch (fault) {
+        if (signal?.aborted || !(fault instanceof PromptServiceError)) throw fault;
+        const retryAfterMs = fault instanceof RateLimitError ? fault.retryAfterMs : undefined;
+        return { openedDownload: undefined, error: fault, retryAfterMs };
+      }
+    },
+  );
+  if (openedDownload === undefined) throw error;
+  return openedDownload;
 }
 
 async function openDownload(

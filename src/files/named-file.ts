@@ -18,15 +18,15 @@ const MAX_NAMED_BYTES = 64 * 1024 * 1024;
 
 /** Counts the distinct files that one file names. */
 export class NamedFileCount {
-  readonly #seen = new Set<string>();
+  readonly #countedPaths = new Set<string>();
   #bytes = 0;
 
   /** Counts a file once; returns the maximum that it exceeds. */
   add(realPath: string, bytes: number): NamedFilesExcess | undefined {
-    if (this.#seen.has(realPath)) return undefined;
-    if (this.#seen.size >= MAX_NAMED_FILES) return 'file count';
+    if (this.#countedPaths.has(realPath)) return undefined;
+    if (this.#countedPaths.size >= MAX_NAMED_FILES) return 'file count';
     if (this.#bytes + bytes > MAX_NAMED_BYTES) return 'total size';
-    this.#seen.add(realPath);
+    this.#countedPaths.add(realPath);
     this.#bytes += bytes;
     return undefined;
   }

@@ -64,29 +64,29 @@ export class KeptPrograms<P extends StartedProgram> {
 class ProgramPool<P extends StartedProgram> {
   readonly #idle: KeptProgram<P>[] = [];
   /** The questions that wait for a program, in their order. */
-  readonly #waiting: ((kept: KeptProgram<P>) => void)[] = [];
+  readonly #waitingQuestions: ((kept: KeptProgram<P>) => void)[] = [];
   /** Number of programs that start or answer. */
-  #busy = 0;
+  #busyCount = 0;
 
   /** Asks a program, which stays if it answers. */
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
     const idleProgram =
-      this.#takeIdle() ?? (this.#busy === 0 ? undefined : await this.#waitForFree());
-    this.#busy += 1;
+      this.#takeIdle() ?? (this.#busyCount === 0 ? undefined : await this.#waitForFree());
+    this.#busyCount += 1;
 
-    let kept = idleProgram;
+    let keptProgram = idleProgram;
     let hasAnswered = false;
     try {
-      kept ??= new KeptProgram(await question.start());
-      const output = await kept.ask(question);
+      keptProgram ??= new KeptProgram(await question.start());
+      const output = await keptProgram.ask(question);
       hasAnswered = output.end === 'answered';
       return output;
     } finally {
-      this.#busy -= 1;
-      if (kept && hasAnswered && kept.isRunning) {
-        this.#passOn(kept);
+      this.#busyCount -= 1;
+      if (keptProgram && hasAnswered && keptProgram.isRunning) {
+        this.#passOn(keptProgram);
       } else {
-        await kept?.end();
+        await keptProgram?.end();
       }
     }
   }
@@ -104,27 +104,30 @@ class ProgramPool<P extends StartedProgram> {
   #waitForFree(): Promise<KeptProgram<P> | undefined> {
     return new Promise(resolve => {
       const startAnother = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(resolveWith), 1);
+        this.#waitingQuestions.splice(this.#waitingQuestions.indexOf(resolveWith), 1);
         resolve(undefined);
       };
 
       // One after the other, so that programs which take long to start are not all started at once.
-      const timer = setTimeout(startAnother, START_ANOTHER_AFTER_MS * (this.#waiting.length + 1));
+      const timer = setTimeout(
+        startAnother,
+        START_ANOTHER_AFTER_MS * (this.#waitingQuestions.length + 1),
+      );
       const resolveWith = (kept: KeptProgram<P>): void => {
         clearTimeout(timer);
         resolve(kept);
       };
 
-      this.#waiting.push(resolveWith);
+      this.#waitingQuestions.push(resolveWith);
     });
   }
 
-  #passOn(kept: KeptProgram<P>): void {
-    const next = this.#waiting.shift();
+  #passOn(keptProgram: KeptProgram<P>): void {
+    const next = this.#waitingQuestions.shift();
     if (next) {
-      next(kept);
+      next(keptProgram);
     } else {
-      this.#idle.push(kept);
+      this.#idle.push(keptProgram);
     }
   }
 }
@@ -138,7 +141,7 @@ class KeptProgram<P extends StartedProgram> {
     const onEnd = (): void => {
       this.#isRunning = false;
     };
-    program.tree.ended.then(onEnd, onEnd);
+    program.tree.whenEnded.then(onEnd, onEnd);
   }
 
   get isRunning(): boolean {

@@ -32,9 +32,9 @@ export class ProcessTree {
    * Resolves when the program ends, on its own or through `end`; rejects if it could not be
    * started.
    */
-  readonly ended: Promise<ProgramEnd>;
+  readonly whenEnded: Promise<ProgramEnd>;
   /** Resolves once it has ended and all of its output was read. */
-  readonly closed: Promise<void>;
+  readonly whenClosed: Promise<void>;
   readonly #env: ProgramStart['env'];
   readonly #mark: string;
   readonly #began = Date.now();
@@ -44,14 +44,14 @@ export class ProcessTree {
   /**
    * Starts a program without a shell, in its own process group if the system has groups.
    *
-   * @param mark an environment variable with a unique value, which identifies processes that have
+   * @param markVariable an environment variable with a unique value, which identifies processes that have
    * left the group
    * @throws {UnsafeArgument} or errors of starting it
    */
-  constructor(start: ProgramStart, mark: string) {
+  constructor(start: ProgramStart, markVariable: string) {
     const { file, args, isQuoted } = buildProgramLine(start);
     this.#env = start.env;
-    this.#mark = `${mark}=${start.env[mark]}`;
+    this.#mark = `${markVariable}=${start.env[markVariable]}`;
     this.child = spawn(file, args, {
       cwd: start.directory,
       env: { ...start.env },
@@ -65,7 +65,7 @@ export class ProcessTree {
     // The program may not read its input.
     this.child.stdin.on('error', () => {});
 
-    this.ended = new Promise((resolve, reject) => {
+    this.whenEnded = new Promise((resolve, reject) => {
       this.child.once('error', reject);
       this.child.once('exit', (code, signal) => {
         this.#endedAt = Date.now();
@@ -73,10 +73,10 @@ export class ProcessTree {
       });
     });
 
-    this.closed = new Promise(resolve => this.child.once('close', () => resolve()));
+    this.whenClosed = new Promise(resolve => this.child.once('close', () => resolve()));
 
     // Callers that await `ended` see the fault; without any, it is not an unhandled rejection.
-    this.ended.catch(() => {});
+    this.whenEnded.catch(() => {});
   }
 
   /**

@@ -105,7 +105,7 @@ export async function collectOutput(
   const deadline = new Deadline(signal);
   deadline.limit(timeoutMs, () => pastTimeError('the program', timeoutMs));
   try {
-    const outcomes: Promise<ProgramEnd | string | undefined>[] = [tree.ended, output.tooLong];
+    const outcomes: Promise<ProgramEnd | string | undefined>[] = [tree.whenEnded, output.tooLong];
     if (answer) outcomes.push(answer);
     const outcome = await waitUnlessAborted(Promise.race(outcomes), deadline.signal);
     if (typeof outcome === 'string') {
@@ -135,8 +135,8 @@ function readIfResolved<T>(promise: Promise<T>): Promise<T | undefined> {
  * Waits for the output in several steps, so that a process that was suspended meanwhile still reads
  * what is there.
  */
-async function waitForOutput({ closed }: ProcessTree): Promise<void> {
-  const isClosed = closed.then(() => true);
+async function waitForOutput({ whenClosed }: ProcessTree): Promise<void> {
+  const isClosed = whenClosed.then(() => true);
   for (let waits = 0; waits < PROGRAM_OUTPUT_GRACE.waits; waits += 1) {
     const grace = delay(PROGRAM_OUTPUT_GRACE.ms, false, { ref: false });
     if (await Promise.race([isClosed, grace])) return;

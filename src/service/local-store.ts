@@ -78,8 +78,8 @@ export class LocalStore {
 
   /** Creates a key, and its user if necessary. */
   async createKey(options: NewKey) {
-    const { key, isNewUser, ...stored } = await createKey(this.#store, this.#clock, options);
-    return { ...toKeyView(stored), key, isNewUser };
+    const { key, isNewUser, ...storedKey } = await createKey(this.#store, this.#clock, options);
+    return { ...toKeyView(storedKey), key, isNewUser };
   }
 
   async listKeys(): Promise<KeyView[]> {
@@ -171,12 +171,12 @@ export class LocalStore {
  */
 export async function withStore<T>(
   options: LocalStoreOptions,
-  use: (store: LocalStore) => Promise<T>,
+  work: (store: LocalStore) => Promise<T>,
 ): Promise<T> {
   let store: LocalStore | undefined;
   try {
     store = await openStore(options);
-    return await use(store);
+    return await work(store);
   } catch (error) {
     throw wrapStoreFault(options.dataDir, error);
   } finally {

@@ -228,13 +228,11 @@ async function startServers(
   { host = DEFAULT_HOST, port = 0, metrics, clock }: ServeOptions,
   [server, metricsServer]: Servers,
 ): Promise<string | undefined> {
-  await listen(server, host, port);
+  await listen(server, { host, port });
 
   if (metricsServer && metrics) {
-    await listen(metricsServer, metrics.host, metrics.port, {
-      host: '--metrics',
-      port: '--metrics',
-    });
+    const flags = { host: '--metrics', port: '--metrics' };
+    await listen(metricsServer, { ...metrics, flags });
   }
 
   await store.workers.register();

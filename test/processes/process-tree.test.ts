@@ -42,14 +42,14 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
     const tree = started(`${one} & setsid ${other} & echo on; wait`, one);
     await once(tree.child.stdout, 'data');
     await tree.end();
-    expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await tree.whenEnded).toEqual({ code: null, signal: 'SIGKILL' });
     await untilGone(one, other);
   });
 
   it('ends the programs that it left running when it ended', async () => {
     const left = sleep();
     const tree = started(`${left} & exit 3`, left);
-    expect(await tree.ended).toEqual({ code: 3, signal: null });
+    expect(await tree.whenEnded).toEqual({ code: 3, signal: null });
     await tree.end();
     await untilGone(left);
   });
@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
     const tree = started(`setsid env -i ${hiddenProgram} & echo $!`, hiddenProgram);
     const [pid] = (await once(tree.child.stdout, 'data')) as [Buffer];
     const closed = once(tree.child, 'close');
-    await tree.ended;
+    await tree.whenEnded;
 
     // Its environment and its group are its own by now.
     await expect.poll(() => isRunning(hiddenProgram)).toBe(true);
@@ -84,7 +84,7 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
       await expect.poll(() => isRunning(one)).toBe(true);
 
       await endOrphanedTree(left(Date.now()), {}, 'darwin');
-      expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
+      expect(await tree.whenEnded).toEqual({ code: null, signal: 'SIGKILL' });
 
       await untilGone(one);
     },

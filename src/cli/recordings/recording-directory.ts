@@ -160,7 +160,11 @@ export class RecordingDirectory {
       }
     };
 
-    const sha256 = await writeUnderFreeName(directory, () => hash.digest('hex'), copy, 'replace');
+    const sha256 = await writeUnderFreeName(directory, {
+      nameFor: () => hash.digest('hex'),
+      content: copy,
+      ifTaken: 'replace',
+    });
     return { sha256, size };
   }
 

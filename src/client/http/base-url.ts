@@ -53,11 +53,11 @@ export function checkBaseUrl({
 export function staysBelowBase(pathAndQuery: string): boolean {
   const [pathname = ''] = pathAndQuery.split(/[?#]/, 1);
   if (!pathname.startsWith('/') || pathname.includes('\\')) return false;
-  return pathname.split('/').every(part => !isDots(part));
+  return pathname.split('/').every(segment => !isDots(segment));
 }
 
 // An intermediary may decode more than once, so `%252e` may become a dot.
-function isDots(part: string): boolean {
-  const dots = part.replace(/%(?:25)*2e/gi, '.');
+function isDots(segment: string): boolean {
+  const dots = segment.replace(/%(?:25)*2e/gi, '.');
   return dots === '.' || dots === '..';
 }

@@ -181,8 +181,8 @@ function unexpectedAnswerError(
   content: string,
 ): ProtocolError {
   // A web page is of no use in a one-line message.
-  const shown = /^\s*</.test(text) ? '' : formatExcerpt(redaction.redactText(text));
-  const quoted = shown === '' ? '' : `: ${shown}`;
+  const excerpt = /^\s*</.test(text) ? '' : formatExcerpt(redaction.redactText(text));
+  const quoted = excerpt === '' ? '' : `: ${excerpt}`;
   const request = `${method} ${redaction.redactText(url)}`;
   return new ProtocolError(
     `${request} was answered with HTTP ${httpStatus} and ${content}${quoted}`,

@@ -82,9 +82,13 @@ class UndiciTransport implements Transport {
       const answer = this.#send.call(inFlight.watchDispatch(agent), inFlight.buildUndiciOptions());
 
       // undici itself notices an abort only once it is connected.
-      const { statusCode, headers, body } = await unlessAborted(answer, request.signal, late => {
-        late.body.on('error', () => {}).destroy();
-      });
+      const { statusCode, headers, body } = await unlessAborted(
+        answer,
+        request.signal,
+        lateAnswer => {
+          lateAnswer.body.on('error', () => {}).destroy();
+        },
+      );
       return { status: statusCode, headers, body: inFlight.readBody(body) };
     } catch (error) {
       throw inFlight.toError(error);
@@ -103,7 +107,7 @@ class UndiciTransport implements Transport {
 class AgentPool {
   readonly #proxies: ProxyVariables;
   readonly #options: AgentOptions;
-  readonly #opened = new Map<string, Promise<Dispatcher>>();
+  readonly #agents = new Map<string, Promise<Dispatcher>>();
 
   constructor(proxies: ProxyVariables, options: AgentOptions) {
     this.#proxies = proxies;
@@ -113,13 +117,13 @@ class AgentPool {
   open(url: URL): Promise<Dispatcher> {
     const proxy = findProxy(url, this.#proxies);
     const name = proxy?.href ?? '';
-    const agent = this.#opened.get(name) ?? openAgent({ ...this.#options, proxy });
-    this.#opened.set(name, agent);
+    const agent = this.#agents.get(name) ?? openAgent({ ...this.#options, proxy });
+    this.#agents.set(name, agent);
     return agent;
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#opened.values()].map(async agent => (await agent).destroy()));
+    await Promise.all([...this.#agents.values()].map(async agent => (await agent).destroy()));
   }
 }
 
@@ -147,7 +151,7 @@ type UndiciOptions = Parameters<typeof send>[0];
 /** The state of one request while it is in flight. */
 class RequestInFlight {
   readonly #request: TransportRequest;
-  #sent = false;
+  #isSent = false;
   #abort: ((reason: Error) => void) | undefined;
   /** Started by the first informational answer, which undici takes for a sign of life. */
   #silenceTimer: NodeJS.Timeout | undefined;
@@ -226,11 +230,11 @@ class RequestInFlight {
     const { signal, url } = this.#request;
     if (signal?.aborted) return signal.reason;
     if (this.#bodyFault) return this.#bodyFault.error;
-    return toNetworkError(error, url, { nothingSent: !this.#sent });
+    return toNetworkError(error, url, { nothingSent: !this.#isSent });
   }
 
   #markSent(): void {
-    this.#sent = true;
+    this.#isSent = true;
     this.#request.onSent?.();
   }
 

@@ -61,8 +61,8 @@ export function findTextFault(
   data: UncheckedObject,
   ...names: readonly string[]
 ): string | undefined {
-  const wrong = names.find(name => typeof data[name] !== 'string');
-  return wrong === undefined ? undefined : `${wrong} is not text`;
+  const wrongField = names.find(name => typeof data[name] !== 'string');
+  return wrongField === undefined ? undefined : `${wrongField} is not text`;
 }
 
 /** Explains which of these fields is present and not a string; undefined if none is. */

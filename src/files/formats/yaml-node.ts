@@ -60,6 +60,10 @@ const NO_SCALAR: Pick<Scalar, 'value' | 'source' | 'type' | 'range'> = { value: 
 const MAX_LEVELS = 1000;
 
 export interface ParseYamlOptions {
+  /** The line of its file at which the text begins; default 1. */
+  readonly firstLine?: number;
+  /** The file, for faults; default the one that is being read. */
+  readonly file?: string | undefined;
   /**
    * True to add no line break to a block of text if the file ends without one, as in libyaml and
    * its ports; default false, as in js-yaml.
@@ -68,15 +72,13 @@ export interface ParseYamlOptions {
 }
 
 /**
- * Parses a YAML document whose first line is line `firstLine` of its file; null if it is empty.
+ * Parses a YAML document; null if it is empty.
  *
  * @throws {FileFault} if it is not YAML, or nested too deeply
  */
 export function parseYamlNode(
   text: string,
-  firstLine = 1,
-  file?: string,
-  { keepsEnd = false }: ParseYamlOptions = {},
+  { firstLine = 1, file, keepsEnd = false }: ParseYamlOptions = {},
 ): YamlNode | null {
   if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply', 1, file);
 

@@ -8,7 +8,7 @@ import { parseYamlNode, type YamlNode, type YamlPair } from './yaml-node.ts';
  * @throws {FileFault} if it is not YAML, or nested too deeply
  */
 export function parseYaml(text: string, firstLine = 1, file?: string): YamlValue {
-  return toYamlValue(parseYamlNode(text, firstLine, file), firstLine, file);
+  return toYamlValue(parseYamlNode(text, { firstLine, file }), firstLine, file);
 }
 
 /** Returns the value of a document from `parseYamlNode`. */

@@ -40,7 +40,7 @@ export interface LineOptions {
 export class AppendLog {
   readonly #open: () => Promise<FileHandle>;
   readonly #reopenAfter: number;
-  readonly #durable: boolean;
+  readonly #isDurable: boolean;
   #handle: FileHandle | undefined;
   #writtenLength = 0;
   #waitingLines: string[] = [];
@@ -57,7 +57,7 @@ export class AppendLog {
   ) {
     this.#open = open;
     this.#reopenAfter = reopenAfter;
-    this.#durable = durable;
+    this.#isDurable = durable;
   }
 
   /** Returns a log for an open file, which `close` closes. */
@@ -71,7 +71,7 @@ export class AppendLog {
    * Appends a line; resolves once it is written, by default durably. After a failed write every
    * other one fails.
    */
-  append(value: object, { durable = this.#durable }: LineOptions = {}): Promise<void> {
+  append(value: object, { durable = this.#isDurable }: LineOptions = {}): Promise<void> {
     this.#waitingLines.push(`${JSON.stringify(value)}\n`);
     this.#isFlushWanted ||= durable;
 
@@ -101,7 +101,9 @@ export class AppendLog {
     const handle = this.#handle;
     this.#handle = undefined;
     try {
-      if (handle !== undefined && this.#durable && this.#isUnflushed) await this.#flushNow(handle);
+      if (handle !== undefined && this.#isDurable && this.#isUnflushed) {
+        await this.#flushNow(handle);
+      }
     } finally {
       await handle?.close();
     }

@@ -39,6 +39,15 @@ const LINKS_UNSUPPORTED = new Set([
 /** The content of a file, or a function that writes it. */
 export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise<void>);
 
+/** A file to write whose name may depend on its content. */
+export interface UnnamedFile {
+  /** Returns the name; called once the content is written. */
+  readonly nameFor: () => string | Promise<string>;
+  readonly content: FileContent;
+  /** What to do if the name is taken: give the new file a suffix, or replace the old one. */
+  readonly ifTaken: 'suffix' | 'replace';
+}
+
 /**
  * Replaces a file atomically; the new content is on disk once this resolves. Creates missing
  * folders.
@@ -110,20 +119,13 @@ export async function createFile(
 }
 
 /**
- * Writes a file atomically.
+ * Writes a file atomically, and creates its folder if it is missing. Returns its final name.
  *
- * @param folder created if it is missing
- * @param nameFor returns the name; called once the content is written
- * @param ifTaken what to do if the name is taken: give the new file a suffix, or replace the old
- * one
- * @returns the final name
  * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
  */
 export async function writeUnderFreeName(
   folder: ContainedPath,
-  nameFor: () => string | Promise<string>,
-  content: FileContent,
-  ifTaken: 'suffix' | 'replace',
+  { nameFor, content, ifTaken }: UnnamedFile,
 ): Promise<string> {
   const directory = makeContainedFolder(folder);
   const checkTarget = (name: string): string =>
@@ -210,9 +212,9 @@ async function replaceCheckedFile(
   mode?: number,
 ): Promise<void> {
   const target = resolveContainedPath(file);
-  const former = await lstat(target).catch(() => undefined);
+  const formerStats = await lstat(target).catch(() => undefined);
   const tempPath = buildTempPath(target);
-  await writeTempFile({ tempPath, content, mode: mode ?? former?.mode }, async () => {
+  await writeTempFile({ tempPath, content, mode: mode ?? formerStats?.mode }, async () => {
     await renameOver(tempPath, resolveContainedPath(file));
   });
 }

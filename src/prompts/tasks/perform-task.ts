@@ -145,7 +145,7 @@ async function parseFile({ text, file, partials, allowOutside, checksTests }: Pa
 
 async function readYaml({ text, file }: NamedText): Promise<YamlNode | null> {
   const { parseYamlNode } = await import('../../files/formats/yaml-node.ts');
-  return parseYamlNode(text, 1, file);
+  return parseYamlNode(text, { file });
 }
 
 interface Conversion extends NamedText {

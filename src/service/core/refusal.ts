@@ -11,19 +11,27 @@ export type RefusalCode =
   | 'TOO_LARGE'
   | 'UNAVAILABLE';
 
+export interface RefusalDetails {
+  /** Context for the caller; null if there is none. */
+  readonly data?: unknown;
+  /** Seconds until a retry may succeed. */
+  readonly retryAfterSeconds?: number | undefined;
+}
+
 /** The service refuses a request, for a reason of the caller's. `http/` turns it into an answer. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
+  readonly data: unknown;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     readonly code: RefusalCode,
     message: string,
-    /** Context for the caller; null if there is none. */
-    readonly data: unknown = null,
-    /** Seconds until a retry may succeed. */
-    readonly retryAfterSeconds?: number,
+    { data = null, retryAfterSeconds }: RefusalDetails = {},
   ) {
     super(message);
+    this.data = data;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -36,5 +44,5 @@ export function invalidRequest(message: string): Refusal {
 }
 
 export function tooMany(message: string, retryAfterSeconds: number): Refusal {
-  return new Refusal('TOO_MANY', message, null, retryAfterSeconds);
+  return new Refusal('TOO_MANY', message, { retryAfterSeconds });
 }

@@ -1,6 +1,6 @@
 import { TasksClosed } from '../../prompts/tasks/task-order.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
-import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import { Refusal, type RefusalCode, type RefusalDetails } from '../core/refusal.ts';
 import {
   DatabaseUnavailableError,
   DiskFullError,
@@ -11,16 +11,17 @@ import type { ApiAnswer } from './route.ts';
 /** A refusal by the HTTP interface itself, such as of a body that is not JSON. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  readonly data: unknown;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     readonly status: ErrorStatus,
     message: string,
-    /** Context for the caller; null if there is none. */
-    readonly data: unknown = null,
-    /** Seconds until a retry may succeed. */
-    readonly retryAfterSeconds?: number,
+    { data = null, retryAfterSeconds }: RefusalDetails = {},
   ) {
     super(message);
+    this.data = data;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -80,12 +81,8 @@ function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError
   if (error instanceof ApiError) return error;
 
   if (error instanceof Refusal) {
-    return new ApiError(
-      ERROR_STATUSES[error.code],
-      error.message,
-      error.data,
-      error.retryAfterSeconds,
-    );
+    const { data, retryAfterSeconds } = error;
+    return new ApiError(ERROR_STATUSES[error.code], error.message, { data, retryAfterSeconds });
   }
 
   if (error instanceof TasksClosed) return new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
@@ -98,7 +95,9 @@ function serviceError(error: unknown): ApiError {
   if (!isStoreUnavailable(error)) return serverError(error);
   const storeName = error instanceof DatabaseUnavailableError ? 'database' : 'object store';
   const message = `the service's ${storeName} is unavailable; the service resumes by itself once it is back`;
-  return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, UNAVAILABLE_RETRY_S);
+  return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, {
+    retryAfterSeconds: UNAVAILABLE_RETRY_S,
+  });
 }
 
 /**

@@ -39,8 +39,10 @@ export class RecentCallers {
   readonly #callers = new Map<string, { readonly caller: Caller; readonly expiresAt: number }>();
 
   get(hash: string): Caller | undefined {
-    const cached = this.#callers.get(hash);
-    return cached && performance.now() < cached.expiresAt ? cached.caller : undefined;
+    const cachedCaller = this.#callers.get(hash);
+    return cachedCaller && performance.now() < cachedCaller.expiresAt
+      ? cachedCaller.caller
+      : undefined;
   }
 
   set(hash: string, caller: Caller): void {
@@ -68,7 +70,7 @@ export async function findSender(
 ): Promise<RequestSender> {
   const key = parseBearerToken(headers.authorization);
   const caller =
-    key === undefined ? undefined : await findCaller(options, hashKey(key), mayBeRemembered);
+    key === undefined ? undefined : await findCaller(options, hashKey(key), { mayBeRemembered });
   if (!caller) return { headers: {} };
 
   const { ratePolicy, resourcesHash } = options;
@@ -103,7 +105,7 @@ function isCurrent(clientHash: string | string[], hash: string): boolean {
 async function findCaller(
   options: AuthOptions,
   hash: string,
-  mayBeRemembered: boolean,
+  { mayBeRemembered }: { readonly mayBeRemembered: boolean },
 ): Promise<Caller | undefined> {
   const remembered = mayBeRemembered ? options.callers.get(hash) : undefined;
   const caller = remembered ?? (await findOwner(options, hash));

@@ -23,6 +23,12 @@ const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => st
   ENOTFOUND: explainMissingAddress,
 };
 
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly flags?: Readonly<typeof ADDRESS_FLAGS>;
+}
+
 /**
  * Resolves once the server accepts connections.
  *
@@ -30,9 +36,7 @@ const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => st
  */
 export async function listen(
   server: Server,
-  host: string,
-  port: number,
-  flags: Readonly<typeof ADDRESS_FLAGS> = ADDRESS_FLAGS,
+  { host, port, flags = ADDRESS_FLAGS }: ListenAddress,
 ): Promise<void> {
   try {
     server.listen({ host, port });

@@ -23,8 +23,8 @@ export class Definitions {
   }
 
   async getByVersion(version: StoredPrompt): Promise<PromptDefinition> {
-    const cached = this.#parsed.get(version.id);
-    if (cached) return cached;
+    const cachedDefinition = this.#parsed.get(version.id);
+    if (cachedDefinition) return cachedDefinition;
     // An unlisted version may have another model than its file names.
     const definition = { ...(await readStored(version, this.#tasks)), model: version.model };
     addToCache(this.#parsed, version.id, definition);
@@ -33,8 +33,8 @@ export class Definitions {
 
   /** Returns the definition of the version of a run, published or not. */
   async getByVersionId(promptVersionId: string): Promise<PromptDefinition> {
-    const cached = this.#parsed.get(promptVersionId);
-    if (cached) return cached;
+    const cachedDefinition = this.#parsed.get(promptVersionId);
+    if (cachedDefinition) return cachedDefinition;
     const version = await this.#store.prompts.findVersionOfRun(promptVersionId);
     if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);
     return await this.getByVersion(version);
@@ -64,7 +64,7 @@ async function readStored(
   { slug, source, parsed }: StoredPrompt,
   tasks: PromptTasks,
 ): Promise<PromptDefinition> {
-  const stored = parsed === null ? { partials: {} } : readStoredForm(parsed);
-  if ('definition' in stored) return stored.definition;
-  return await readDefinition(source, `${slug}.prompt`, { ...stored, tasks });
+  const storedForm = parsed === null ? { partials: {} } : readStoredForm(parsed);
+  if ('definition' in storedForm) return storedForm.definition;
+  return await readDefinition(source, `${slug}.prompt`, { ...storedForm, tasks });
 }

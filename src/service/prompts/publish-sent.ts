@@ -54,9 +54,8 @@ function invalidFileRefusal(
     .filter(({ severity }) => severity === 'fault')
     .map(fault => withPosition(fault, name));
   const wholeFileFault = { line, column: 1, message: what };
-  return new Refusal('INVALID_REQUEST', message, {
-    faults: faults.length > 0 ? faults : [wholeFileFault],
-  });
+  const data = { faults: faults.length > 0 ? faults : [wholeFileFault] };
+  return new Refusal('INVALID_REQUEST', message, { data });
 }
 
 function withPosition({ file, line, column, message }: Finding, name: string): object {

@@ -91,19 +91,14 @@ export const runRoutes = [
         memory,
       });
       if (!outcome) {
-        throw new ApiError(
-          'GATEWAY_TIMEOUT_ERROR',
-          'the run has not ended yet; poll it by its runId',
-          {
-            runId: id,
-          },
-        );
+        const message = 'the run has not ended yet; poll it by its runId';
+        throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { data: { runId: id } });
       }
 
       if (!hasRoom(memory, outcome.outputs)) {
         const message =
           'the run has ended, but its outputs do not fit into the memory for answers now; get it by its runId';
-        throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { runId: id });
+        throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { data: { runId: id } });
       }
 
       return toRunView({ id, ...outcome }, services, origin);

@@ -195,14 +195,14 @@ export async function checkCreation(
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
   requireAccess(services, model);
   const isEmbedded = keyId === SESSION_KEY_ID;
-  const checked = await checkRequestInputs(services, body, {
+  const acceptedInputs = await checkRequestInputs(services, body, {
     definition,
     model,
     userId,
     takesUnlisted: isEmbedded,
   });
 
-  const { textInputs, runOptions, images: sentImages } = checked;
+  const { textInputs, runOptions, images: sentImages } = acceptedInputs;
   const images = sentImages.length > 0 ? await services.loadImages(sentImages, memory.reserve) : [];
   const urls = sentImages.map(image => (image.type === 'url' ? image.url : null));
   const request = {

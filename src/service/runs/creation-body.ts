@@ -16,11 +16,11 @@ export async function readCreationBody(
   userId: number,
   id: string,
 ): Promise<CreateRunRequest> {
-  const stored = await store.runs.findRequest(userId, id);
-  if (!stored) throw notFound(`the request of the run is not kept: ${WHY_NOT_KEPT}`);
+  const storedRequest = await store.runs.findRequest(userId, id);
+  if (!storedRequest) throw notFound(`the request of the run is not kept: ${WHY_NOT_KEPT}`);
 
-  const { images, urls = [], runOptions } = stored.request;
-  const textInputs = await inputs.readTexts(id, stored.request);
+  const { images, urls = [], runOptions } = storedRequest.request;
+  const textInputs = await inputs.readTexts(id, storedRequest.request);
   const hasSentPictures =
     images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
   const bytes = hasSentPictures ? await inputs.readPictures(id, images).catch(refuseGone) : [];
@@ -31,7 +31,7 @@ export async function readCreationBody(
   });
 
   return {
-    promptVersionId: stored.promptVersionId,
+    promptVersionId: storedRequest.promptVersionId,
     inputs: {
       ...(Object.keys(textInputs).length > 0 && { textInputs }),
       ...(imageInputs.length > 0 && { imageInputs }),

@@ -133,7 +133,7 @@ export function checkRunOptions(
   takesUnlisted = false,
 ): Record<string, string> {
   const hasEndpoint = provider !== undefined || declaration !== undefined;
-  const known = [
+  const knownOptions = [
     ...runOptions.map(option => option.key),
     ...(hasEndpoint ? PROVIDER_SETTINGS : []),
   ];
@@ -151,7 +151,7 @@ export function checkRunOptions(
 
     if (!option) {
       throw invalidRequest(
-        `runOptions.${key} is not a run option of the model ${model}${listAcceptedOptions(key, known)}`,
+        `runOptions.${key} is not a run option of the model ${model}${listAcceptedOptions(key, knownOptions)}`,
       );
     }
 
@@ -163,9 +163,9 @@ export function checkRunOptions(
   return settings;
 }
 
-function listAcceptedOptions(key: string, known: readonly string[]): string {
-  if (known.length === 0) return ', which has none';
-  return `: it has ${[...new Set(known)].join(', ')}${didYouMean(key, known)}`;
+function listAcceptedOptions(key: string, knownOptions: readonly string[]): string {
+  if (knownOptions.length === 0) return ', which has none';
+  return `: it has ${[...new Set(knownOptions)].join(', ')}${didYouMean(key, knownOptions)}`;
 }
 
 /**

@@ -13,13 +13,13 @@ export function createMediaStore(db: Db, writer: Writer) {
      * them.
      */
     forgetBefore: async (time: number) => {
-      const old = await db
+      const oldMedia = await db
         .selectFrom('media')
         .select('id')
         .where('createdAt', '<', time)
         .limit(1)
         .execute();
-      return old.length === 0 ? [] : await writer.write(trx => forgetBefore(trx, time));
+      return oldMedia.length === 0 ? [] : await writer.write(trx => forgetBefore(trx, time));
     },
   };
 }

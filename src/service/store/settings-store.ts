@@ -10,8 +10,8 @@ export function createSettingsStore(db: Db, writer: Writer) {
      * Returns the value of `key`. If it has none, stores the result of `create`, with `isNew` true.
      */
     async getOrCreate(key: string, create: () => string) {
-      const stored = await readSetting(db, key);
-      if (stored !== undefined) return { value: stored, isNew: false };
+      const storedValue = await readSetting(db, key);
+      if (storedValue !== undefined) return { value: storedValue, isNew: false };
       return await writer.write(async trx => {
         const value = create();
         const { numInsertedOrUpdatedRows } = await trx

@@ -34,15 +34,15 @@ export interface WriterOptions {
  */
 export class Writer {
   readonly #db: Db;
-  readonly #together: boolean;
+  readonly #sharesTransactions: boolean;
   readonly #flush: WriterOptions['flush'];
   readonly #pending = new PendingWork();
-  #waiting: PendingWrite[] = [];
+  #waitingWrites: PendingWrite[] = [];
   #isWorking = false;
 
   constructor(db: Db, { sharesTransactions, flush }: WriterOptions) {
     this.#db = db;
-    this.#together = sharesTransactions;
+    this.#sharesTransactions = sharesTransactions;
     this.#flush = flush;
   }
 
@@ -50,7 +50,7 @@ export class Writer {
    * Runs a function in a transaction. It must only query, because it is retried after a collision.
    */
   write<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return this.#pending.track(this.#together ? this.#join(run) : this.#attempt(run));
+    return this.#pending.track(this.#sharesTransactions ? this.#join(run) : this.#attempt(run));
   }
 
   /** Resolves once no write is pending. */
@@ -61,7 +61,7 @@ export class Writer {
   #join<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const isFirst =
-        this.#waiting.push({ run, resolve: value => resolve(value as T), reject }) === 1;
+        this.#waitingWrites.push({ run, resolve: value => resolve(value as T), reject }) === 1;
       // Writes of the same turn of the event loop join this transaction.
       if (isFirst && !this.#isWorking) setImmediate(() => void this.#commitWaiting());
     });
@@ -69,7 +69,7 @@ export class Writer {
 
   async #commitWaiting(): Promise<void> {
     this.#isWorking = true;
-    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0));
+    while (this.#waitingWrites.length > 0) await this.#commit(this.#waitingWrites.splice(0));
     this.#isWorking = false;
   }
 

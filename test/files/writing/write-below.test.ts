@@ -36,16 +36,12 @@ const WRITERS: Record<string, (file: ContainedPath) => unknown> = {
   writeUnderFreeName: async ({ folder, name }) =>
     writeUnderFreeName(
       { folder, name: path.dirname(name) },
-      () => path.basename(name),
-      'written',
-      'suffix',
+      { nameFor: () => path.basename(name), content: 'written', ifTaken: 'suffix' },
     ),
   'writeUnderFreeName with force': async ({ folder, name }) =>
     writeUnderFreeName(
       { folder, name: path.dirname(name) },
-      () => path.basename(name),
-      'written',
-      'replace',
+      { nameFor: () => path.basename(name), content: 'written', ifTaken: 'replace' },
     ),
   openForAppend: async file => (await openForAppend(file)).close(),
   openContainedFile: async file => (await openContainedFile(file, NEW_LOG)).close(),

@@ -147,7 +147,7 @@ describe('a new file', () => {
   it('gets a suffix if one of that name exists, unless it is to be replaced', async () => {
     const home = temporaryDirectory();
     const write = (content: string, ifTaken: 'suffix' | 'replace'): Promise<string> =>
-      writeUnderFreeName({ folder: home, name: '.' }, () => 'a.txt', content, ifTaken);
+      writeUnderFreeName({ folder: home, name: '.' }, { nameFor: () => 'a.txt', content, ifTaken });
 
     expect([
       await write('1', 'suffix'),

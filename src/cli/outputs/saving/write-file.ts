@@ -43,9 +43,11 @@ export async function writeWhole(
 
   const name = await writeUnderFreeName(
     { folder: directory, name: '.' },
-    () => chooseName(firstBytes),
-    writeContent,
-    force ? 'replace' : 'suffix',
+    {
+      nameFor: () => chooseName(firstBytes),
+      content: writeContent,
+      ifTaken: force ? 'replace' : 'suffix',
+    },
   );
   return { name, size, sha256: hash.digest('hex') };
 }

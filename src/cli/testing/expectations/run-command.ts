@@ -47,17 +47,17 @@ async function awaitVerdict(
   answer: string,
   signal: AbortSignal,
 ): Promise<CommandFailure | undefined> {
-  const { child, ended, closed } = tree;
+  const { child, whenEnded, whenClosed } = tree;
   const output = new OutputBeginning([child.stdout, child.stderr], MAX_SHOWN_VERDICT);
   child.stdin.end(answer);
   const end = await withTimeout(CHECK_PROGRAM_LIMIT_MS, signal, limitSignal =>
-    awaitEndText(ended, limitSignal),
+    awaitEndText(whenEnded, limitSignal),
   );
   signal.throwIfAborted();
   if (end === 'ended with 0') return undefined;
 
   await tree.end();
-  await Promise.race([closed, delay(VERDICT_GRACE_MS)]);
+  await Promise.race([whenClosed, delay(VERDICT_GRACE_MS)]);
   return {
     end: end ?? `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`,
     output: output.text,

@@ -48,15 +48,15 @@ export async function runProgram(
       { argv, directory: path.dirname(file), env: { ...env, [CASE_PROGRAM_MARK]: file } },
       CASE_PROGRAM_MARK,
     );
-    const { child, ended, closed } = tree;
+    const { child, whenEnded, whenClosed } = tree;
     const output = new OutputBeginning([child.stdout], maxLength);
     const errorOutput = new OutputBeginning([child.stderr], MAX_SHOWN_FAULTS);
     child.stdin.end(input);
-    const end = await awaitProgramEnd(ended, output, ctx.signal);
+    const end = await awaitProgramEnd(whenEnded, output, ctx.signal);
     if (end === undefined) throw createError(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
 
     await tree.end();
-    await closed;
+    await whenClosed;
     if (end.code !== 0) throw createError(`ended with ${end.code}: ${errorOutput.text.trim()}`);
     if (output.isCut) {
       throw createError(`printed more than ${Math.floor(maxLength / 1024 / 1024)} MiB`);

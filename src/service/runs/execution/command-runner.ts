@@ -163,13 +163,13 @@ export class CommandRunner implements Runner {
 
     if (!isBatched) this.#checkNotCancelled(run);
     const now = clock.now();
-    const ended = isBatched ? outcome : { ...outcome, endedAt: now };
+    const storedOutcome = isBatched ? outcome : { ...outcome, endedAt: now };
     const runId = await this.#runs.storeNew(
-      { ...run, status: 'running', worker: null, outcome: ended },
+      { ...run, status: 'running', worker: null, outcome: storedOutcome },
       now,
     );
 
-    return { runId, outcome: ended };
+    return { runId, outcome: storedOutcome };
   }
 
   /** Carries out a run and remembers its fault before the run's end is stored. */

@@ -114,8 +114,11 @@ async function runEngine(
     runOptions: job.runOptions,
     providerBatch: batchAnswer !== undefined,
   });
-  const checked = await checkResult(result, definition, tasks, { userId: run.userId, signal });
-  return { ...checked, charge };
+  const checkedResult = await checkResult(result, definition, tasks, {
+    userId: run.userId,
+    signal,
+  });
+  return { ...checkedResult, charge };
 }
 
 /** Reports that a model is only guessed, or will soon be shut down. */

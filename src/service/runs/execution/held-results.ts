@@ -87,7 +87,7 @@ export class HeldResult {
   #waitsFor = DATABASE;
   #waitsSince: number | undefined;
   #reservedBytes = 0;
-  #lost: ResultLost | undefined;
+  #lossError: ResultLost | undefined;
 
   constructor(
     runId: string,
@@ -107,7 +107,7 @@ export class HeldResult {
    * @throws {ResultLost} if it has waited too long, or there is no room for it
    */
   recordFailure(error: unknown): void {
-    if (this.#lost) throw this.#lost;
+    if (this.#lossError) throw this.#lossError;
 
     const store = findUnavailableStore(error);
     if (store === undefined) return;
@@ -123,7 +123,7 @@ export class HeldResult {
 
   /** Reports it as lost if it still waits when the service stops. Returns true if it did. */
   stop(): boolean {
-    if (this.#waitsSince === undefined || this.#lost) return false;
+    if (this.#waitsSince === undefined || this.#lossError) return false;
     this.#lose(`the service stopped while ${this.#waitsFor.name} was unavailable`);
     return true;
   }
@@ -148,12 +148,12 @@ export class HeldResult {
 
   #lose(why: string): ResultLost {
     this.release();
-    this.#lost = new ResultLost(
+    this.#lossError = new ResultLost(
       `the result of run ${this.#runId} is lost, which may have been paid for: ${why}`,
       this.#waitsFor.lostMessage,
     );
-    this.#options.onFault(this.#lost);
-    return this.#lost;
+    this.#options.onFault(this.#lossError);
+    return this.#lossError;
   }
 }
 

@@ -120,7 +120,7 @@ export class QueueRunner implements Runner {
   /** Stores a run, to be carried out now or later. */
   async #create(run: UnstartedRun): Promise<AcceptedRun> {
     const { store } = this.#options;
-    const isStarted = !this.#isClosing && this.#takeTurn(run);
+    const isStarted = !this.#isClosing && this.#beginTurn(run);
     const ending = new Promise<RunOutcome | undefined>(resolve =>
       this.#endListeners.set(run.id, resolve),
     );
@@ -148,10 +148,10 @@ export class QueueRunner implements Runner {
   }
 
   /**
-   * Returns true if a new run starts immediately: if there is room, or if its user has no other run
-   * in progress.
+   * Begins the turn of a new run if there is room, or if its user has no other run in progress.
+   * Returns false if the run has to wait in the queue.
    */
-  #takeTurn({ id, userId }: UnstartedRun): boolean {
+  #beginTurn({ id, userId }: UnstartedRun): boolean {
     const hasRoom = this.#usersByRun.size < this.#parallel && !this.#hasMoreQueued;
     const isStarted = hasRoom || !this.#countByUser().has(userId);
     if (isStarted) {

@@ -87,16 +87,16 @@ export class RunsInProgress {
       const result = await executor(run, signal);
       const outcome =
         result && (await this.#settle(run, { ...result, endedAt: clock.now() }, signal));
-      const ended = outcome ?? findOutcome((await store.runs.findEnded([run.id]))[0]);
+      const end = outcome ?? findOutcome((await store.runs.findEnded([run.id]))[0]);
       const { id: runId, userId } = run;
       const durationMs = Math.max(0, clock.now() - startedAt);
 
-      if (ended) {
-        meter?.runEnded(getMeterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
+      if (end) {
+        meter?.runEnded(getMeterModel(run), end.status, Math.max(0, clock.now() - createdAt));
       }
 
-      if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs });
-      return ended;
+      if (end) onEnd?.({ runId, userId, status: end.status, durationMs });
+      return end;
     } catch (error) {
       onFault(error);
       return undefined;

@@ -48,7 +48,7 @@ export async function storeOutcome(
     ),
   );
   try {
-    return await storeOutputs({ ...storage, heldResult }, runId, result, signal);
+    return await storeOutputs({ ...storage, runId, heldResult, signal }, result);
   } catch (error) {
     const isStopped = signal.aborted && heldResult.stop();
     if (!isStopped && !(error instanceof ResultLost)) throw error;
@@ -58,33 +58,33 @@ export async function storeOutcome(
       tokens: result.tokens,
       charge: result.charge,
     };
-    return await storeOutputs({ ...storage, heldResult }, runId, failed, signal);
+    return await storeOutputs({ ...storage, runId, heldResult, signal }, failed);
   } finally {
     heldResult.release();
   }
 }
 
-/**
- * The means to store the outputs of one run, with the claim on memory of those that wait for it.
- */
+/** The means to store the outputs of one run. */
 interface OutputStorage extends Omit<OutcomeStorage, 'results'> {
+  readonly runId: string;
+  /** The claim on memory of outputs that wait until they can be stored. */
   readonly heldResult: HeldResult;
+  readonly signal: AbortSignal;
 }
 
-async function storeOutputs(
-  storage: OutputStorage,
-  runId: string,
-  result: ChargedResult,
-  signal: AbortSignal,
-): Promise<RunOutcome> {
-  const storedOutputs = await Promise.all(
-    result.outputs.map(output => storeOutput(storage, runId, output, signal)),
-  );
+/** An output as it is stored, with the record of its media. */
+interface OutputRecord {
+  readonly output: StoredOutput;
+  readonly media?: StoredMedia;
+}
+
+async function storeOutputs(storage: OutputStorage, result: ChargedResult): Promise<RunOutcome> {
+  const records = await Promise.all(result.outputs.map(output => storeOutput(storage, output)));
   return {
     status: result.failed ? 'failed' : 'succeeded',
-    outputs: storedOutputs.map(({ output }) => output),
+    outputs: records.map(({ output }) => output),
     tokens: result.tokens,
-    media: storedOutputs.flatMap(({ stored }) => stored ?? []),
+    media: records.flatMap(({ media }) => media ?? []),
     usage: result.charge,
     fault: result.fault,
     isUnanswered: result.isUnanswered,
@@ -98,11 +98,9 @@ function withoutNul(text: string): string {
 }
 
 async function storeOutput(
-  { media, clock, toOperator, onHeld, heldResult }: OutputStorage,
-  runId: string,
+  { media, clock, toOperator, onHeld, runId, heldResult, signal }: OutputStorage,
   output: EngineOutput,
-  signal: AbortSignal,
-): Promise<{ output: StoredOutput; stored?: StoredMedia }> {
+): Promise<OutputRecord> {
   if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
 
   if (output.type === 'error') {
@@ -114,7 +112,7 @@ async function storeOutput(
   const { type, bytes, mediaType } = output;
 
   // The output may have cost money, so it is held until it can be stored, within limits.
-  const stored = await retryForever(() => media.save(runId, bytes, mediaType), {
+  const storedMedia = await retryForever(() => media.save(runId, bytes, mediaType), {
     clock,
     signal,
     onFault: error => {
@@ -123,6 +121,7 @@ async function storeOutput(
       heldResult.recordFailure(error);
     },
   });
-  if (!stored) throw new Error('the service is stopping');
-  return { output: { type, media: stored.id, mediaType, createdAt: stored.createdAt }, stored };
+  if (!storedMedia) throw new Error('the service is stopping');
+  const { id, createdAt } = storedMedia;
+  return { output: { type, media: id, mediaType, createdAt }, media: storedMedia };
 }

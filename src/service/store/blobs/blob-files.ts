@@ -39,12 +39,12 @@ export function createBlobFiles(directory: string): Blobs {
  */
 export async function listWrittenBefore(directory: string, time: number): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
-  const old = await Promise.all(
+  const oldNames = await Promise.all(
     names.map(async name => {
       // Its owner may have removed it in the meantime.
       const facts = await stat(path.join(directory, name)).catch(() => undefined);
       return facts && facts.mtimeMs < time ? [name] : [];
     }),
   );
-  return old.flat();
+  return oldNames.flat();
 }

@@ -26,20 +26,20 @@ export interface ByteRange {
 }
 
 /** Returns blobs that are written to one place, and also found and removed in a former one. */
-export function createLayeredBlobs(former: Blobs, current: Blobs): Blobs {
+export function createLayeredBlobs(formerBlobs: Blobs, currentBlobs: Blobs): Blobs {
   return {
-    write: current.write,
+    write: currentBlobs.write,
     open: async (name, range) =>
-      (await current.open(name, range)) ?? (await former.open(name, range)),
+      (await currentBlobs.open(name, range)) ?? (await formerBlobs.open(name, range)),
     async remove(name) {
-      await current.remove(name);
-      await former.remove(name);
+      await currentBlobs.remove(name);
+      await formerBlobs.remove(name);
     },
     async listWrittenBefore(time) {
       return [
         ...new Set([
-          ...(await current.listWrittenBefore(time)),
-          ...(await former.listWrittenBefore(time)),
+          ...(await currentBlobs.listWrittenBefore(time)),
+          ...(await formerBlobs.listWrittenBefore(time)),
         ]),
       ];
     },

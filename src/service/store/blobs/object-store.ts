@@ -23,7 +23,7 @@ export class ObjectStore {
   readonly #bucket: Bucket;
   readonly #clock: Clock;
   readonly #root: string;
-  readonly #closed = new AbortController();
+  readonly #closeController = new AbortController();
   #fault: ObjectStoreError | undefined;
 
   /**
@@ -51,7 +51,7 @@ export class ObjectStore {
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#closeController.abort();
   }
 
   createBlobs(collection: string): Blobs {
@@ -85,7 +85,7 @@ export class ObjectStore {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof ObjectStoreError && !this.#closed.signal.aborted) {
+      if (error instanceof ObjectStoreError && !this.#closeController.signal.aborted) {
         this.#markUnavailable(error);
       }
       throw error;
@@ -99,7 +99,7 @@ export class ObjectStore {
   }
 
   async #awaitReturn(): Promise<void> {
-    const { signal } = this.#closed;
+    const { signal } = this.#closeController;
     while (this.#fault && !signal.aborted) {
       await this.#clock.sleep(PROBE_INTERVAL_MS, signal).catch(() => {});
       const isBack = await this.#probe().then(

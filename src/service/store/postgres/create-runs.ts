@@ -184,10 +184,10 @@ export async function createAllAtOnce(
  * one's answer.
  */
 function withoutRepeatedKeys(items: readonly RunInsert[]): readonly RunInsert[] {
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   return items.filter(({ run: { userId, idempotency } }) => {
     if (idempotency === undefined) return true;
     const key = `${userId} ${idempotency.key}`;
-    return !seen.has(key) && seen.add(key);
+    return !seenKeys.has(key) && seenKeys.add(key);
   });
 }

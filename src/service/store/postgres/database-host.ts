@@ -50,7 +50,7 @@ export class DatabaseHost {
   readonly #pool: pg.Pool;
   readonly #sockets = new Set<Socket>();
   /** The `reject` functions of callers that wait for a connection. */
-  readonly #waiting = new Set<(error: Error) => void>();
+  readonly #rejectFunctions = new Set<(error: Error) => void>();
   readonly #onDropped: (() => void) | undefined;
   readonly #fallsBackToPlain: boolean;
   #probing: Promise<boolean> | undefined;
@@ -131,9 +131,9 @@ export class DatabaseHost {
 
   #connect(): Promise<pg.PoolClient> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add(reject);
+      this.#rejectFunctions.add(reject);
       this.#pool.connect((error, client) => {
-        const isAwaited = this.#waiting.delete(reject);
+        const isAwaited = this.#rejectFunctions.delete(reject);
         if (client === undefined) {
           reject(error ?? new Error('connection terminated'));
           if (error?.message === CONNECT_TIMEOUT) this.#rejectWaiting('it accepts no connections');
@@ -147,9 +147,9 @@ export class DatabaseHost {
   }
 
   #rejectWaiting(reason: string): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const reject of waiting) reject(new Error(`connection terminated: ${reason}`));
+    const rejects = [...this.#rejectFunctions];
+    this.#rejectFunctions.clear();
+    for (const reject of rejects) reject(new Error(`connection terminated: ${reason}`));
   }
 
   async #dropIfSilent(): Promise<void> {

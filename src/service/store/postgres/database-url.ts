@@ -69,7 +69,7 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   const user = authority.slice(0, authority.lastIndexOf('@') + 1);
   const names = authority.slice(user.length).split(',');
   const urls = names.map(name =>
-    parseDatabaseUrl(`${scheme}${user}${name}${rest}`, names.length > 1),
+    parseDatabaseUrl(`${scheme}${user}${name}${rest}`, { isOneOfMany: names.length > 1 }),
   );
   const [first] = urls;
   if (!first) throw notPostgresError();
@@ -91,7 +91,7 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   };
 }
 
-function parseDatabaseUrl(text: string, isOneOfMany: boolean): URL {
+function parseDatabaseUrl(text: string, { isOneOfMany }: { readonly isOneOfMany: boolean }): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isNamed = url && (url.hostname !== '' || (!isOneOfMany && url.pathname.length > 1));
   if (!isNamed) throw notPostgresError();

@@ -31,22 +31,22 @@ export class WriteBatches<T, R> {
   add(lane: string, item: T, owner = lane): Promise<R> {
     return new Promise((resolve, reject) => {
       const workingLane = this.#lanes.get(lane);
-      const waiting = workingLane ?? new Map<string, QueuedItem<T, R>[]>();
-      const ownerItems = waiting.get(owner) ?? [];
+      const waitingItems = workingLane ?? new Map<string, QueuedItem<T, R>[]>();
+      const ownerItems = waitingItems.get(owner) ?? [];
       ownerItems.push({ item, resolve, reject });
-      waiting.set(owner, ownerItems);
+      waitingItems.set(owner, ownerItems);
       if (workingLane) return;
 
-      this.#lanes.set(lane, waiting);
+      this.#lanes.set(lane, waitingItems);
 
       // Items added in the same turn of the event loop join this batch.
-      setImmediate(() => void this.#work(lane, waiting));
+      setImmediate(() => void this.#work(lane, waitingItems));
     });
   }
 
-  async #work(lane: string, waiting: Map<string, QueuedItem<T, R>[]>): Promise<void> {
+  async #work(lane: string, waitingItems: Map<string, QueuedItem<T, R>[]>): Promise<void> {
     while (true) {
-      const batch = takeTurns(waiting, this.#maxSize);
+      const batch = takeTurns(waitingItems, this.#maxSize);
       if (batch.length === 0) {
         this.#lanes.delete(lane);
         return;
@@ -62,14 +62,14 @@ export class WriteBatches<T, R> {
 }
 
 /** Takes at most `max` items, one of each owner after the other. */
-function takeTurns<T>(waiting: Map<string, T[]>, max: number): T[] {
+function takeTurns<T>(waitingItems: Map<string, T[]>, max: number): T[] {
   const batch: T[] = [];
-  for (const [owner, items] of waiting) {
+  for (const [owner, items] of waitingItems) {
     if (batch.length === max) break;
     batch.push(...items.splice(0, 1));
     // Set again, the owner comes after all others.
-    waiting.delete(owner);
-    if (items.length > 0) waiting.set(owner, items);
+    waitingItems.delete(owner);
+    if (items.length > 0) waitingItems.set(owner, items);
   }
   return batch;
 }

@@ -41,8 +41,8 @@ function selectUsage(db: Db, userId: number, ids: readonly string[]) {
 function withUsage({ usageOf, model, input, output, cached, cost, ...row }: UsageRow) {
   const { estimated, answers, ...run } = row;
   const counts = { input, output, cached, cost, estimated: estimated ?? 0, answers: answers ?? 1 };
-  const used = { model: model ?? run.promptModel, ...counts };
-  return { ...run, usage: usageOf === null ? undefined : used };
+  const storedUsage = { model: model ?? run.promptModel, ...counts };
+  return { ...run, usage: usageOf === null ? undefined : storedUsage };
 }
 
 type UsageRow = Awaited<ReturnType<typeof selectUsage>>[number];

@@ -21,7 +21,7 @@ export interface ParsedText {
  * @throws {FileFault} if it is not YAML, is nested too deeply, or its references add too much
  */
 export function parseWithReferences(text: string, file: string): YamlValue {
-  return resolveReferences({ text, root: parseYamlNode(text, 1, file) }, file);
+  return resolveReferences({ text, root: parseYamlNode(text, { file }) }, file);
 }
 
 /**
