@@ -86,197 +86,131 @@ const EXPLORING_HEADING = 'Explore:';
  */
 const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
   [RUNNING_HEADING]: [
-    defineCommand(RUN, () => import('../commands/run/run-target.ts').then(file => file.runTarget)),
-    defineCommand(BATCH, () => import('../commands/batch/batch.ts').then(file => file.batch)),
-    defineCommand(BATCH_REPORT, () =>
-      import('../commands/batch/batch.ts').then(file => file.showBatchReport),
-    ),
-    defineCommand(TEST, () => import('../commands/test/test.ts').then(file => file.test)),
-    defineCommand(MCP, () => import('../commands/mcp/mcp.ts').then(file => file.serveMcp)),
-    defineCommand(COMPARE, () =>
-      import('../commands/compare/compare.ts').then(file => file.compare),
-    ),
+    defineCommand(RUN, () => import('../commands/run/run-target.ts'), 'runTarget'),
+    defineCommand(BATCH, () => import('../commands/batch/batch.ts'), 'batch'),
+    defineCommand(BATCH_REPORT, () => import('../commands/batch/batch.ts'), 'showBatchReport'),
+    defineCommand(TEST, () => import('../commands/test/test.ts'), 'test'),
+    defineCommand(MCP, () => import('../commands/mcp/mcp.ts'), 'serveMcp'),
+    defineCommand(COMPARE, () => import('../commands/compare/compare.ts'), 'compare'),
     JUDGE,
-    defineCommand(JUDGE_CHECK, () =>
-      import('../commands/judge/check.ts').then(file => file.runJudgeCheck),
-    ),
-    defineCommand(RUNS, () => import('../commands/runs/list.ts').then(file => file.printRunList)),
-    defineCommand(RUNS_LIST, () =>
-      import('../commands/runs/list.ts').then(file => file.printRunList),
-    ),
-    defineCommand(RUNS_GET, () =>
-      import('../commands/runs/print-runs.ts').then(file => file.printRun),
-    ),
-    defineCommand(RUNS_SHOW, () =>
-      import('../commands/runs/show.ts').then(file => file.printRunDetails),
-    ),
-    defineCommand(RUNS_WAIT, () =>
-      import('../commands/runs/print-runs.ts').then(file => file.waitForRuns),
-    ),
-    defineCommand(RUNS_CANCEL, () =>
-      import('../commands/runs/cancel.ts').then(file => file.cancelRuns),
-    ),
-    defineCommand(RUNS_RERUN, () => import('../commands/runs/rerun.ts').then(file => file.rerun)),
-    defineCommand(RUNS_SAVE, () =>
-      import('../commands/runs/print-runs.ts').then(file => file.saveRuns),
-    ),
-    defineCommand(RUNS_JOURNAL, () =>
-      import('../commands/runs/journal.ts').then(file => file.listStartedRuns),
-    ),
+    defineCommand(JUDGE_CHECK, () => import('../commands/judge/check.ts'), 'runJudgeCheck'),
+    defineCommand(RUNS, () => import('../commands/runs/list.ts'), 'printRunList'),
+    defineCommand(RUNS_LIST, () => import('../commands/runs/list.ts'), 'printRunList'),
+    defineCommand(RUNS_GET, () => import('../commands/runs/print-runs.ts'), 'printRun'),
+    defineCommand(RUNS_SHOW, () => import('../commands/runs/show.ts'), 'printRunDetails'),
+    defineCommand(RUNS_WAIT, () => import('../commands/runs/print-runs.ts'), 'waitForRuns'),
+    defineCommand(RUNS_CANCEL, () => import('../commands/runs/cancel.ts'), 'cancelRuns'),
+    defineCommand(RUNS_RERUN, () => import('../commands/runs/rerun.ts'), 'rerun'),
+    defineCommand(RUNS_SAVE, () => import('../commands/runs/print-runs.ts'), 'saveRuns'),
+    defineCommand(RUNS_JOURNAL, () => import('../commands/runs/journal.ts'), 'listStartedRuns'),
   ],
   [EXPLORING_HEADING]: [
-    defineCommand(PROMPTS, () =>
-      import('../commands/prompts/prompts.ts').then(file => file.listPromptsOrHelp),
+    defineCommand(PROMPTS, () => import('../commands/prompts/prompts.ts'), 'listPromptsOrHelp'),
+    defineCommand(PROMPTS_LIST, () => import('../commands/prompts/prompts.ts'), 'printPromptList'),
+    defineCommand(PROMPTS_GET, () => import('../commands/prompts/prompts.ts'), 'printPrompt'),
+    defineCommand(
+      PROMPTS_SEARCH,
+      () => import('../commands/prompts/prompts.ts'),
+      'printMatchingPrompts',
     ),
-    defineCommand(PROMPTS_LIST, () =>
-      import('../commands/prompts/prompts.ts').then(file => file.printPromptList),
+    defineCommand(PROMPTS_NEW, () => import('../commands/prompts/new.ts'), 'writeNewPrompt'),
+    defineCommand(PROMPTS_CHECK, () => import('../commands/prompts/check.ts'), 'checkPrompts'),
+    defineCommand(
+      PROMPTS_RENDER,
+      () => import('../commands/prompts/render.ts'),
+      'showRenderedPrompt',
     ),
-    defineCommand(PROMPTS_GET, () =>
-      import('../commands/prompts/prompts.ts').then(file => file.printPrompt),
+    defineCommand(
+      PROMPTS_PUBLISH,
+      () => import('../commands/prompts/publish.ts'),
+      'publishPrompts',
     ),
-    defineCommand(PROMPTS_SEARCH, () =>
-      import('../commands/prompts/prompts.ts').then(file => file.printMatchingPrompts),
-    ),
-    defineCommand(PROMPTS_NEW, () =>
-      import('../commands/prompts/new.ts').then(file => file.writeNewPrompt),
-    ),
-    defineCommand(PROMPTS_CHECK, () =>
-      import('../commands/prompts/check.ts').then(file => file.checkPrompts),
-    ),
-    defineCommand(PROMPTS_RENDER, () =>
-      import('../commands/prompts/render.ts').then(file => file.showRenderedPrompt),
-    ),
-    defineCommand(PROMPTS_PUBLISH, () =>
-      import('../commands/prompts/publish.ts').then(file => file.publishPrompts),
-    ),
-    defineCommand(PROMPTS_SKILL, () =>
-      import('../commands/prompts/skill.ts').then(file => file.writeSkills),
-    ),
+    defineCommand(PROMPTS_SKILL, () => import('../commands/prompts/skill.ts'), 'writeSkills'),
     VERSIONS,
-    defineCommand(VERSIONS_LIST, () =>
-      import('../commands/versions/versions.ts').then(file => file.listVersions),
+    defineCommand(VERSIONS_LIST, () => import('../commands/versions/versions.ts'), 'listVersions'),
+    defineCommand(VERSIONS_GET, () => import('../commands/versions/versions.ts'), 'showVersion'),
+    defineCommand(VERSIONS_LABEL, () => import('../commands/versions/label.ts'), 'changeLabel'),
+    defineCommand(VERSIONS_DIFF, () => import('../commands/versions/diff.ts'), 'diffVersions'),
+    defineCommand(RESOURCES, () => import('../commands/resources/resources.ts'), 'printModels'),
+    defineCommand(
+      RESOURCES_LIST,
+      () => import('../commands/resources/resources.ts'),
+      'printModels',
     ),
-    defineCommand(VERSIONS_GET, () =>
-      import('../commands/versions/versions.ts').then(file => file.showVersion),
+    defineCommand(
+      RESOURCES_REFRESH,
+      () => import('../commands/resources/resources.ts'),
+      'refreshModels',
     ),
-    defineCommand(VERSIONS_LABEL, () =>
-      import('../commands/versions/label.ts').then(file => file.changeLabel),
+    defineCommand(
+      RESOURCES_STATUS,
+      () => import('../commands/resources/resources.ts'),
+      'showModelCache',
     ),
-    defineCommand(VERSIONS_DIFF, () =>
-      import('../commands/versions/diff.ts').then(file => file.diffVersions),
+    defineCommand(MODELS, () => import('../commands/resources/resources.ts'), 'printModels'),
+    defineCommand(MODELS_LIST, () => import('../commands/resources/resources.ts'), 'printModels'),
+    defineCommand(
+      MODELS_REFRESH,
+      () => import('../commands/resources/resources.ts'),
+      'refreshModels',
     ),
-    defineCommand(RESOURCES, () =>
-      import('../commands/resources/resources.ts').then(file => file.printModels),
+    defineCommand(
+      MODELS_STATUS,
+      () => import('../commands/resources/resources.ts'),
+      'showModelCache',
     ),
-    defineCommand(RESOURCES_LIST, () =>
-      import('../commands/resources/resources.ts').then(file => file.printModels),
+    defineCommand(
+      MODELS_DISCOVER,
+      () => import('../commands/models/models.ts'),
+      'writeDiscoveredModels',
     ),
-    defineCommand(RESOURCES_REFRESH, () =>
-      import('../commands/resources/resources.ts').then(file => file.refreshModels),
-    ),
-    defineCommand(RESOURCES_STATUS, () =>
-      import('../commands/resources/resources.ts').then(file => file.showModelCache),
-    ),
-    defineCommand(MODELS, () =>
-      import('../commands/resources/resources.ts').then(file => file.printModels),
-    ),
-    defineCommand(MODELS_LIST, () =>
-      import('../commands/resources/resources.ts').then(file => file.printModels),
-    ),
-    defineCommand(MODELS_REFRESH, () =>
-      import('../commands/resources/resources.ts').then(file => file.refreshModels),
-    ),
-    defineCommand(MODELS_STATUS, () =>
-      import('../commands/resources/resources.ts').then(file => file.showModelCache),
-    ),
-    defineCommand(MODELS_DISCOVER, () =>
-      import('../commands/models/models.ts').then(file => file.writeDiscoveredModels),
-    ),
-    defineCommand(MODELS_PROVIDERS, () =>
-      import('../commands/models/models.ts').then(file => file.showProviders),
-    ),
-    defineCommand(MODELS_CHECK, () =>
-      import('../commands/models/check.ts').then(file => file.checkModelAnswers),
-    ),
-    defineCommand(ACCOUNT, () =>
-      import('../commands/account/account.ts').then(file => file.showAccount),
-    ),
-    defineCommand(USAGE, () => import('../commands/usage/usage.ts').then(file => file.printUsage)),
-    defineCommand(API, () => import('../commands/api/api.ts').then(file => file.callEndpoint)),
+    defineCommand(MODELS_PROVIDERS, () => import('../commands/models/models.ts'), 'showProviders'),
+    defineCommand(MODELS_CHECK, () => import('../commands/models/check.ts'), 'checkModelAnswers'),
+    defineCommand(ACCOUNT, () => import('../commands/account/account.ts'), 'showAccount'),
+    defineCommand(USAGE, () => import('../commands/usage/usage.ts'), 'printUsage'),
+    defineCommand(API, () => import('../commands/api/api.ts'), 'callEndpoint'),
   ],
   'Set up:': [
-    defineCommand(LOGIN, () => import('../commands/login/login.ts').then(file => file.login)),
-    defineCommand(LOGOUT, () => import('../commands/login/login.ts').then(file => file.logout)),
-    defineCommand(DOCTOR, () =>
-      import('../commands/doctor/doctor.ts').then(file => file.runDoctor),
-    ),
-    defineCommand(RESET, () => import('../commands/reset/reset.ts').then(file => file.reset)),
-    defineCommand(UNINSTALL, () =>
-      import('../commands/uninstall/uninstall.ts').then(file => file.uninstall),
-    ),
-    defineCommand(COMPLETION, () =>
-      import('../commands/completion/completion.ts').then(file => file.printCompletion),
+    defineCommand(LOGIN, () => import('../commands/login/login.ts'), 'login'),
+    defineCommand(LOGOUT, () => import('../commands/login/login.ts'), 'logout'),
+    defineCommand(DOCTOR, () => import('../commands/doctor/doctor.ts'), 'runDoctor'),
+    defineCommand(RESET, () => import('../commands/reset/reset.ts'), 'reset'),
+    defineCommand(UNINSTALL, () => import('../commands/uninstall/uninstall.ts'), 'uninstall'),
+    defineCommand(
+      COMPLETION,
+      () => import('../commands/completion/completion.ts'),
+      'printCompletion',
     ),
     PROFILE,
-    defineCommand(PROFILE_LIST, () =>
-      import('../commands/profile/profile.ts').then(file => file.listProfiles),
-    ),
-    defineCommand(PROFILE_USE, () =>
-      import('../commands/profile/profile.ts').then(file => file.useProfile),
-    ),
-    defineCommand(PROFILE_ADD, () =>
-      import('../commands/profile/profile.ts').then(file => file.addProfile),
-    ),
-    defineCommand(PROFILE_REMOVE, () =>
-      import('../commands/profile/profile.ts').then(file => file.removeProfile),
-    ),
+    defineCommand(PROFILE_LIST, () => import('../commands/profile/profile.ts'), 'listProfiles'),
+    defineCommand(PROFILE_USE, () => import('../commands/profile/profile.ts'), 'useProfile'),
+    defineCommand(PROFILE_ADD, () => import('../commands/profile/profile.ts'), 'addProfile'),
+    defineCommand(PROFILE_REMOVE, () => import('../commands/profile/profile.ts'), 'removeProfile'),
     CONFIG,
-    defineCommand(CONFIG_GET, () =>
-      import('../commands/config/config.ts').then(file => file.printSetting),
-    ),
-    defineCommand(CONFIG_SET, () =>
-      import('../commands/config/config.ts').then(file => file.setSetting),
-    ),
-    defineCommand(CONFIG_UNSET, () =>
-      import('../commands/config/config.ts').then(file => file.resetSetting),
-    ),
-    defineCommand(CONFIG_LIST, () =>
-      import('../commands/config/config.ts').then(file => file.listSettings),
-    ),
-    defineCommand(CONFIG_PATH, () =>
-      import('../commands/config/config.ts').then(file => file.listStoredPaths),
-    ),
+    defineCommand(CONFIG_GET, () => import('../commands/config/config.ts'), 'printSetting'),
+    defineCommand(CONFIG_SET, () => import('../commands/config/config.ts'), 'setSetting'),
+    defineCommand(CONFIG_UNSET, () => import('../commands/config/config.ts'), 'resetSetting'),
+    defineCommand(CONFIG_LIST, () => import('../commands/config/config.ts'), 'listSettings'),
+    defineCommand(CONFIG_PATH, () => import('../commands/config/config.ts'), 'listStoredPaths'),
     ALIAS,
-    defineCommand(ALIAS_SET, () =>
-      import('../commands/alias/alias.ts').then(file => file.setAlias),
-    ),
-    defineCommand(ALIAS_REMOVE, () =>
-      import('../commands/alias/alias.ts').then(file => file.removeAlias),
-    ),
-    defineCommand(ALIAS_LIST, () =>
-      import('../commands/alias/alias.ts').then(file => file.listAliases),
-    ),
+    defineCommand(ALIAS_SET, () => import('../commands/alias/alias.ts'), 'setAlias'),
+    defineCommand(ALIAS_REMOVE, () => import('../commands/alias/alias.ts'), 'removeAlias'),
+    defineCommand(ALIAS_LIST, () => import('../commands/alias/alias.ts'), 'listAliases'),
     {
       ...HELP,
       explain: async (...input) => (await import('../commands/help/help.ts')).printHelp(...input),
     },
   ],
   'The local service:': [
-    defineCommand(SERVE, () => import('../commands/serve/serve.ts').then(file => file.serve)),
+    defineCommand(SERVE, () => import('../commands/serve/serve.ts'), 'serve'),
     KEYS,
-    defineCommand(KEYS_CREATE, () => import('../commands/keys/keys.ts').then(file => file.addKey)),
-    defineCommand(KEYS_LIST, () => import('../commands/keys/keys.ts').then(file => file.listKeys)),
-    defineCommand(KEYS_REVOKE, () =>
-      import('../commands/keys/keys.ts').then(file => file.revokeKey),
-    ),
+    defineCommand(KEYS_CREATE, () => import('../commands/keys/keys.ts'), 'addKey'),
+    defineCommand(KEYS_LIST, () => import('../commands/keys/keys.ts'), 'listKeys'),
+    defineCommand(KEYS_REVOKE, () => import('../commands/keys/keys.ts'), 'revokeKey'),
     USERS,
-    defineCommand(USERS_LIST, () =>
-      import('../commands/users/users.ts').then(file => file.listUsers),
-    ),
-    defineCommand(USERS_SHOW, () =>
-      import('../commands/users/users.ts').then(file => file.showUser),
-    ),
-    defineCommand(USERS_SET, () => import('../commands/users/users.ts').then(file => file.setUser)),
+    defineCommand(USERS_LIST, () => import('../commands/users/users.ts'), 'listUsers'),
+    defineCommand(USERS_SHOW, () => import('../commands/users/users.ts'), 'showUser'),
+    defineCommand(USERS_SET, () => import('../commands/users/users.ts'), 'setUser'),
   ],
 };
 
@@ -304,8 +238,13 @@ export const COMMAND_TABLE: ProgramTable = {
     ...Object.entries(SECTIONS).flatMap(([heading, commands]) =>
       commands.map(command => ({ ...command, heading })),
     ),
-    defineCommand(COMPLETE, async () =>
-      (await import('../complete/complete.ts')).createCompleteAction(COMMAND_TABLE),
+    defineCommand(
+      COMPLETE,
+      async () => {
+        const { createCompleteAction } = await import('../complete/complete.ts');
+        return { complete: createCompleteAction(COMMAND_TABLE) };
+      },
+      'complete',
     ),
   ],
 };

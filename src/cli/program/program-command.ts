@@ -33,16 +33,18 @@ export interface ProgramTable extends CommandTable {
 }
 
 /**
- * Joins a declaration to code with matching parameters. Loads the code when the command is called.
+ * Joins a declaration to the function of a file whose parameters match it. Loads the file when the
+ * command is called.
  */
-export function defineCommand<const S extends CommandSpec>(
+export function defineCommand<const S extends CommandSpec, const Name extends string>(
   spec: S,
-  load: () => Promise<CommandFunction<S>>,
+  loadFile: () => Promise<Readonly<Record<Name, CommandFunction<S>>>>,
+  name: Name,
 ): ProgramCommand {
   return {
     ...spec,
     async run(ctx, input, command) {
-      const action = await load();
+      const { [name]: action } = await loadFile();
       // Commander parsed the line by this declaration, so the types match.
       return (await action(ctx, ...(input as InputOf<S>), command)) ?? undefined;
     },
