@@ -1,22 +1,21 @@
 import { expect, it } from 'vitest';
 import { PromptService } from '../../src/client/client.ts';
 import { NetworkError } from '../../src/client/errors.ts';
-import { failure, startScriptedService } from '../support/scripted-service.ts';
+import { failure, scriptedServiceForTest } from '../support/scripted-service.ts';
 
 it('closing a client fails the requests that wait to be tried again', async () => {
-  const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
-    'retry-after': '60',
-  });
-  const service = await startScriptedService([{ answer: limited }]);
-  let waits = (): void => {};
+  const headers = { 'retry-after': '60' };
+  const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, headers);
+  const service = await scriptedServiceForTest({ answer: limited });
+  let reportWait = (): void => {};
   const waiting = new Promise<void>(resolve => {
-    waits = resolve;
+    reportWait = resolve;
   });
   const client = new PromptService({
     baseUrl: service.baseUrl,
     apiKey: 'a-long-enough-key',
     onEvent: ({ kind }) => {
-      if (kind === 'retry') waits();
+      if (kind === 'retry') reportWait();
     },
   });
   const request = client.account.get();
@@ -25,7 +24,4 @@ it('closing a client fails the requests that wait to be tried again', async () =
   await client.close();
 
   await expect(request).rejects.toThrow(NetworkError);
-
-  service.verify();
-  await service.close();
 });

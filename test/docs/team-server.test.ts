@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { type RunningCommand, runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -65,7 +66,7 @@ it.skipIf(programs === undefined)(
     const [ada = '', ben = ''] = homes;
     const refused = ['prompts', 'publish', path.join(ada, 'poster.prompt'), '--profile', 'team'];
 
-    expect(await runCommandHere(refused, { home: ben })).toMatchObject({ code: 3 });
+    expect(await runCommandHere(refused, { home: ben })).toMatchObject({ code: EXIT.unauthorised });
 
     const place = temporaryDirectory();
     const [dump = '', restore = ''] = lines.filter(line => line.startsWith(IN_DATABASE));

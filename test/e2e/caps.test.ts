@@ -124,7 +124,7 @@ describe('a cap on what a command costs', () => {
       const ended = await killedAndResumed(capped, ledger, [40, 60]);
 
       expect(ended).toMatchObject({
-        code: 8,
+        code: EXIT.capReached,
         stderr: expect.stringContaining('--resume and --max-cost <more>'),
       });
 
@@ -156,7 +156,7 @@ describe('a cap on what a command costs', () => {
     const ended = await killedAndResumed(args, ledger, [15, 30]);
 
     expect(ended).toMatchObject({
-      code: 8,
+      code: EXIT.capReached,
       stderr: expect.stringContaining('--resume and --max-cost <more>'),
     });
     expect(ledger.sum).toBeLessThanOrEqual(0.04 * 1e8);
@@ -233,7 +233,7 @@ describe('a cap on what a command costs', () => {
       const left = await runCommandHere([...test, '--resume'], options);
 
       expect(left).toMatchObject({
-        code: 1,
+        code: EXIT.fault,
         stdout: expect.stringMatching(
           /^ERROR .*\n +the judge's run failed: stopped by .* paid for \(.*\n.*--resume --retry-unknown\.$/mu,
         ),
@@ -331,7 +331,9 @@ describe('a cap on what a command costs', () => {
     const targets = ['compare', './one.prompt', './nine.prompt', '--from', 'one.csv'];
     const args = [...targets, '--concurrency', '1', '--max-cost'];
 
-    expect(await runCommandHere([...args, '0.005'], { env, home })).toMatchObject({ code: 8 });
+    expect(await runCommandHere([...args, '0.005'], { env, home })).toMatchObject({
+      code: EXIT.capReached,
+    });
     expect(provider.requests).toHaveLength(1);
     expect(await runCommandHere([...args, '0.009'], { env, home })).toMatchObject({ code: 0 });
 

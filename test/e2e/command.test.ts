@@ -47,7 +47,7 @@ describe('the command', () => {
 
       expect((await run('--version')).stdout).toBe(`${packageJson.version}\n`);
       await expect(run('run', 'hello', '-i', 'name=Ada')).rejects.toMatchObject({
-        code: 2,
+        code: EXIT.usage,
         stderr: expect.stringMatching(
           /^error: the working directory no longer exists \(FILE_ERROR\)\n/,
         ),

@@ -126,7 +126,7 @@ const cases: {
       model.env = others;
       return stopped(`${HOSTED_RUN} --base-url ${baseUrl}`, 'SIGTERM');
     },
-    code: 143,
+    code: EXIT.terminated,
     advises: /^promptrun runs wait --last --base-url \S+$/,
   },
   ...['get', 'save'].map(verb => ({
@@ -160,7 +160,7 @@ const cases: {
       delete model.env['PROMPTRUN_API_KEY'];
       return command(['runs', 'list']);
     },
-    code: 3,
+    code: EXIT.unauthorised,
     advises: /^promptrun login --base-url \S+$/,
     stdin: () => key,
     afterwards: ['runs', 'list'],
@@ -174,7 +174,7 @@ const cases: {
       raise('SIGINT');
       return ended;
     },
-    code: 130,
+    code: EXIT.interrupted,
     advises: WAIT_FOR_ID,
   },
   {
@@ -185,7 +185,7 @@ const cases: {
       const body = { promptVersionId: stdout.trim(), inputs: { textInputs: { who: 'Ada' } } };
       return command(['api', 'POST', '/runs', '--input', '-'], JSON.stringify(body));
     },
-    code: 1,
+    code: EXIT.fault,
     advises: WAIT_FOR_ID,
   },
   {
@@ -220,7 +220,7 @@ const cases: {
       );
       return command(['runs', verb, verb === 'show' ? stdout.slice(0, 8) : stdout.trim()]);
     },
-    code: 4,
+    code: EXIT.notFound,
     advises: new RegExp(`^promptrun runs ${verb} [0-9a-f-]{36} --profile local$`),
   })),
   {
@@ -241,7 +241,7 @@ const cases: {
 
       return command(['runs', 'list']);
     },
-    code: 3,
+    code: EXIT.unauthorised,
     advises: /^promptrun login --profile work$/,
     stdin: () => key,
     afterwards: ['runs', 'list'],
@@ -253,7 +253,7 @@ const cases: {
       await asOperator('users set local --credits 0');
       return command(HOSTED_RUN.split(' '));
     },
-    code: 3,
+    code: EXIT.unauthorised,
     advises: /^promptrun account$/,
   },
   {
@@ -263,7 +263,7 @@ const cases: {
       await asOperator('users set local --plan none');
       return command(HOSTED_RUN.split(' '));
     },
-    code: 3,
+    code: EXIT.unauthorised,
     advises: /^promptrun account$/,
     ends: 3,
   },
@@ -273,7 +273,7 @@ const cases: {
       await scripted({ answer: failure(402, 'PAYMENT_REQUIRED_ERROR', 'no plan') });
       return command(['compare', 'ask', 'ask.prompt', '--from', 'rows.csv']);
     },
-    code: 3,
+    code: EXIT.unauthorised,
     advises: /^promptrun account$/,
     ends: 3,
   },
@@ -284,7 +284,7 @@ const cases: {
       model.env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9', PROMPTRUN_API_KEY: 'key' };
       return command(['runs', 'list', '--timeout', '20s']);
     },
-    code: 1,
+    code: EXIT.fault,
     advises: /^promptrun doctor$/,
     ends: 1,
   },
@@ -415,7 +415,7 @@ it.each([
     ['runs', 'wait', '--last'],
   ]) {
     const outcome = await command(words);
-    expect(outcome).toMatchObject({ code: 1 });
+    expect(outcome).toMatchObject({ code: EXIT.fault });
     const lines = advisedIn(outcome.stderr);
     expect(lines).toEqual(advises.map(wanted => expect.stringMatching(wanted) as string));
     for (const line of lines) expect(await command(splitCommand(line))).toMatchObject({ code: 0 });
@@ -440,7 +440,7 @@ it('several runs that begin alike: each of the ids that are named can be asked f
 
   const { code, stderr } = await command(['runs', 'get', RUN_ID.slice(0, 8)]);
   expect({ code, stderr }).toMatchObject({
-    code: 2,
+    code: EXIT.usage,
     stderr: expect.stringContaining(ids.join(', ')) as string,
   });
 
@@ -459,7 +459,7 @@ it.each([
     await where();
     const outcome = await command([...line.split(' '), flag, '0']);
 
-    expect(outcome).toMatchObject({ code: 8 });
+    expect(outcome).toMatchObject({ code: EXIT.capReached });
 
     const [, advised = ''] =
       /^To continue, add (--resume and \S+ <more>) to the same command\.$/mu.exec(outcome.stderr) ??

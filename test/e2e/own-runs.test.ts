@@ -56,10 +56,10 @@ async function somethingElse(): Promise<void> {
 
 describe('a run on this machine belongs to its command:', () => {
   const stopped = [
-    { by: 'Ctrl-C', code: 130, stop: () => signalled('SIGINT') },
-    { by: 'SIGTERM', code: 143, stop: () => signalled('SIGTERM') },
-    { by: 'SIGHUP', code: 143, stop: () => signalled('SIGHUP') },
-    { by: '--timeout', code: 6, stop: () => model.outOfTime(RUN) },
+    { by: 'Ctrl-C', code: EXIT.interrupted, stop: () => signalled('SIGINT') },
+    { by: 'SIGTERM', code: EXIT.terminated, stop: () => signalled('SIGTERM') },
+    { by: 'SIGHUP', code: EXIT.terminated, stop: () => signalled('SIGHUP') },
+    { by: '--timeout', code: EXIT.waitTimeout, stop: () => model.outOfTime(RUN) },
   ];
 
   it.runIf(isPosix).each(stopped)(
@@ -186,7 +186,7 @@ describe('with --no-wait the run', () => {
 
     expect(await command('runs', 'cancel', runId)).toMatchObject({ code: 0, stdout: '' });
     expect(await waiter.ended).toMatchObject({
-      code: 5,
+      code: EXIT.runFailed,
       stderr: expect.stringContaining('cancelled') as string,
     });
 
@@ -232,7 +232,7 @@ it('a command whose run is cancelled by another ends with 5', async () => {
   expect(runStatus).toBe('running');
   expect((await command('runs', 'cancel', runId)).code).toBe(0);
   expect(await running.ended).toMatchObject({
-    code: 5,
+    code: EXIT.runFailed,
     stderr: expect.stringContaining('cancelled') as string,
   });
   expect(requestCount()).toBe(1);

@@ -129,7 +129,7 @@ it('a case that a provider batch answers has no time, so it does not meet a limi
 describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
   it('sends all repetitions as one batch and the questions to the judge as another, at half the price', async () => {
     const outcome = await test(model);
-    expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
+    expect(outcome, outcome.stderr).toMatchObject({ code: EXIT.runFailed });
     expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
 
@@ -151,7 +151,7 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
     }
 
     const outcome = await test(model, '--resume');
-    expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
+    expect(outcome, outcome.stderr).toMatchObject({ code: EXIT.runFailed });
     expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
 
@@ -171,7 +171,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
 
   it('is named, collected by --resume, and not paid for again by a new start', async () => {
     const left = await leave();
-    expect(left).toMatchObject({ code: 130 });
+    expect(left).toMatchObject({ code: EXIT.interrupted });
     expect(left.stderr).toContain('batch_1 still running');
 
     const anew = await test('openai');
@@ -197,7 +197,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     writeCases();
     const outcome = await test('openai', '--resume', '--cancel');
 
-    expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
+    expect(outcome, outcome.stderr).toMatchObject({ code: EXIT.runFailed });
     expect(ledger.batches.map(({ cancelled }) => cancelled)).toEqual([true]);
 
     const expired = expect.stringContaining('has no answer') as string;
@@ -216,7 +216,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     const args = argsFor('openai', ['--timeout', '90m']);
     const outcome = await runCommandHere(args, { home, env: env(), clock: { ...clock, sleep } });
 
-    expect(outcome, outcome.stderr).toMatchObject({ code: 6 });
+    expect(outcome, outcome.stderr).toMatchObject({ code: EXIT.waitTimeout });
     expect(outcome.stderr).toContain('batch_1 still running');
     expect(sizes()).toEqual([6]);
   });
@@ -226,7 +226,7 @@ it('uploads only what fits the cap, and resumes under a higher one', async () =>
   writeCases();
   const outcome = await test('openai', '--max-cost', '0.014');
 
-  expect(outcome).toMatchObject({ code: 8 });
+  expect(outcome).toMatchObject({ code: EXIT.capReached });
 
   const [first = 0] = sizes();
   expect(first).toBeGreaterThan(0);

@@ -210,7 +210,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   it.runIf(isPosix)('that was interrupted resumes, and is one batch', async () => {
     const left = await leave(model);
     expect(left).toMatchObject({
-      code: 130,
+      code: EXIT.interrupted,
       stderr: expect.stringContaining('--resume collects it') as string,
     });
     expect((await batch(model, '--resume', '--timeout', '2s')).code).toBe(EXIT.waitTimeout);
@@ -407,7 +407,10 @@ it('takes a refusal for the end of its rows, and one of the key for that of the 
   ledger.refusals.push({ at: /^POST .*batches$/, status: 401 });
   const denied = await batch('open');
 
-  expect(denied).toMatchObject({ code: 3, stderr: expect.stringContaining('--resume') as string });
+  expect(denied).toMatchObject({
+    code: EXIT.unauthorised,
+    stderr: expect.stringContaining('--resume') as string,
+  });
   expect(denied.stderr).not.toContain('k-secret-12345');
 
   ledger.refusals.push({ at: /^POST .*batches$/, status: 400 });
@@ -427,7 +430,7 @@ it.runIf(isPosix)(
     writeFileSync(path.join(home, 'rows.csv'), 'id,name\nr1,Ada\nr2,Zoe\nr3,Cy\n');
 
     expect(await batch('open', '--resume')).toMatchObject({
-      code: 2,
+      code: EXIT.usage,
       stderr: expect.stringContaining('since it was sent') as string,
     });
     expect((await batch('open', '--resume', '--changed', 'run', '--sorted')).code).toBe(0);

@@ -126,7 +126,7 @@ describe('a provider that refuses', () => {
     const ran = await running.ended;
 
     expect(ran).toMatchObject({
-      code: 3,
+      code: EXIT.unauthorised,
       stderr: expect.stringContaining('29 rows left') as string,
     });
     expect(model.requestCount()).toBe(2);
@@ -142,7 +142,7 @@ describe('a provider that refuses', () => {
     const test = ['test', 'ask.test.yaml', '--concurrency', '1'];
     const ran = await model.command([...test, '--reporter', 'junit']);
 
-    expect(ran).toMatchObject({ code: 3 });
+    expect(ran).toMatchObject({ code: EXIT.unauthorised });
     expect(ran.stdout).toContain('failures="0" errors="3"');
     expect(ran.stderr).toMatch(/^error: .*Incorrect API key.*; 3 cases left/mu);
     expect(model.requestCount()).toBe(1);
@@ -158,7 +158,7 @@ describe('a provider that refuses', () => {
     const ran = await model.command(test);
 
     expect(ran).toMatchObject({
-      code: 3,
+      code: EXIT.unauthorised,
       stderr: expect.stringContaining('2 cases left') as string,
     });
 
@@ -171,7 +171,7 @@ describe('a provider that refuses', () => {
     const ran = await model.command(COMPARE);
 
     expect(ran).toMatchObject({
-      code: 3,
+      code: EXIT.unauthorised,
       stderr: expect.stringContaining('30 rows left') as string,
     });
     expect(ran.stdout.trimEnd().split('\n')).toHaveLength(30);
@@ -202,7 +202,10 @@ describe('a provider that refuses', () => {
     ] as const) {
       model.provider.reset({ status, body: { error: { message: 'no' } } });
       const ran = await model.command(['run', './ask.prompt', '-i', 'who=Ada']);
-      expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining(what) as string });
+      expect(ran).toMatchObject({
+        code: EXIT.unauthorised,
+        stderr: expect.stringContaining(what) as string,
+      });
       expect(ran.stderr).not.toContain('sk-1234567890');
     }
   });
@@ -233,7 +236,7 @@ describe('a provider that cannot be reached', () => {
     addClosedModel();
     const ran = await model.command(['run', './closed.prompt', '-i', 'who=Ada']);
     expect(ran).toMatchObject({
-      code: 1,
+      code: EXIT.fault,
       stderr: expect.stringContaining('ECONNREFUSED') as string,
     });
     expect((await model.command(['runs', 'get', '--last'])).code).toBe(EXIT.runFailed);
@@ -244,7 +247,7 @@ describe('a provider that cannot be reached', () => {
     const ran = await model.command(BATCH.with(1, './closed.prompt'));
 
     expect(ran).toMatchObject({
-      code: 1,
+      code: EXIT.fault,
       stderr: expect.stringContaining('30 rows left') as string,
     });
     expect(ran.stderr.match(/ECONNREFUSED/gu)).toHaveLength(1);
@@ -266,7 +269,7 @@ describe('a provider that drops every connection', () => {
     model.provider.reset(drop);
     const ran = await model.command(command);
     expect(ran).toMatchObject({
-      code: 1,
+      code: EXIT.fault,
       stderr: expect.stringContaining('no request was answered') as string,
     });
   });

@@ -45,7 +45,7 @@ it('discovers the models of an endpoint, and runs one of them', async () => {
   const before = await runCommandHere(['run', 'ask.prompt'], { home, env });
 
   expect(before).toMatchObject({
-    code: 2,
+    code: EXIT.usage,
     stderr: expect.stringContaining('promptrun models discover') as string,
   });
 
@@ -114,7 +114,7 @@ it('runs after a discovery what ran before it, and warns of what will be shut do
     stderr: expect.stringContaining('warning: tiny was shut down on 2020-01-01') as string,
   });
   expect(await command('run', 'ask.prompt', '-m', 'anthropic/claude-9')).toMatchObject({
-    code: 3,
+    code: EXIT.unauthorised,
     stderr: expect.stringContaining('set ANTHROPIC_API_KEY') as string,
   });
 });
@@ -133,11 +133,11 @@ it('refuses an option that no model takes, and notes what the model of the file 
   const fault = 'ask.prompt:4:3: fault: `temperature` must be a number from 0 to 2, not `hot`';
 
   expect(await check()).toMatchObject({
-    code: 2,
+    code: EXIT.usage,
     stdout: expect.stringContaining(fault) as string,
   });
   expect(await runCommandHere(['run', 'ask.prompt', '-m', 'echo'], { home, env })).toMatchObject({
-    code: 2,
+    code: EXIT.usage,
     stdout: '',
     stderr: expect.stringContaining('ask.prompt:4: `temperature` must be') as string,
   });
@@ -163,19 +163,19 @@ it('refuses an option that no model takes, and notes what the model of the file 
     code: 0,
     stdout: expect.stringContaining('does not exist') as string,
   });
-  expect(await check('--models')).toMatchObject({ code: 2 });
+  expect(await check('--models')).toMatchObject({ code: EXIT.usage });
 });
 
 it("says that there is nothing to discover, or that an endpoint can't be asked", async () => {
   const { home, env } = homeWith();
   expect(await runCommandHere(['models', 'discover'], { home, env })).toMatchObject({
-    code: 2,
+    code: EXIT.usage,
     stderr: expect.stringContaining('OPENAI_BASE_URL') as string,
   });
 
   const wrongEnv = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
   expect(await runCommandHere(['models', 'discover'], { home, env: wrongEnv })).toMatchObject({
-    code: 1,
+    code: EXIT.fault,
     stderr: expect.stringContaining('nothing listens there') as string,
   });
 
@@ -183,7 +183,7 @@ it("says that there is nothing to discover, or that an endpoint can't be asked",
   const refusedEnv = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
 
   expect(await runCommandHere(['models', 'discover'], { home, env: refusedEnv })).toMatchObject({
-    code: 3,
+    code: EXIT.unauthorised,
     stderr: expect.stringContaining('it refuses the key (401): check OPENAI_API_KEY') as string,
   });
 });
@@ -318,7 +318,7 @@ it('reports faults of models.yaml in lists of models and in doctor, which asks p
 
   const gone = await runCommandHere(['doctor'], homeWith(tinyAt('http://127.0.0.1:9/v1')));
   expect(gone).toMatchObject({
-    code: 1,
+    code: EXIT.fault,
     stdout: expect.stringContaining('nothing listens there') as string,
   });
 });
@@ -339,7 +339,7 @@ it('runs a model by its prefix with nothing but a key', async () => {
 
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
   expect(await runCommandHere([...hello, 'openai/gpt-9'], { home, env: withKey })).toMatchObject({
-    code: 3,
+    code: EXIT.unauthorised,
     stderr: expect.stringContaining('it refuses the key in OPENAI_API_KEY') as string,
   });
 });

@@ -94,7 +94,10 @@ describe('a run whose command is cut off', () => {
       expect(JSON.parse(journal.stdout)).toEqual([true]);
 
       const waited = await runCommandHere(['runs', 'wait', '--last'], { home, env });
-      expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 1, stdout: '' });
+      expect({ code: waited.code, stdout: waited.stdout }).toEqual({
+        code: EXIT.fault,
+        stdout: '',
+      });
       expect(waited.stderr).toContain(`promptrun runs wait ${RUN}`);
 
       const byId = await runCommandHere(['runs', 'wait', RUN], { home, env });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -86,6 +87,6 @@ describe('the built command', () => {
     );
     const env = { PROMPTRUN_DATA_DIR: path.join(directory, 'data') };
 
-    expect(await runCommand(run, { env })).toMatchObject({ code: 5, stderr: bound });
+    expect(await runCommand(run, { env })).toMatchObject({ code: EXIT.runFailed, stderr: bound });
   });
 });

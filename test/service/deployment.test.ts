@@ -108,12 +108,12 @@ describe('the files for containers', () => {
   });
 
   test.skipIf(nginx === undefined)('make nginx send requests to the instances', async () => {
-    const one = await TestService.start();
-    const two = await TestService.start({ dataDir: one.dataDir });
-    const balancer = await startNginx([one.service.url, two.service.url]);
-    const headers = { authorization: `Bearer ${one.key}`, 'content-type': 'application/json' };
+    const serviceA = await TestService.forTest();
+    const serviceB = await TestService.forTest({ dataDir: serviceA.dataDir });
+    const balancer = await startNginx([serviceA.service.url, serviceB.service.url]);
+    const headers = { authorization: `Bearer ${serviceA.key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({
-      promptVersionId: await one.versionOf('hello'),
+      promptVersionId: await serviceA.versionOf('hello'),
       inputs: { textInputs: { name: 'Ada' } },
     });
     const created = await fetch(`${balancer}/v1/runs`, { method: 'POST', headers, body });
@@ -121,12 +121,9 @@ describe('the files for containers', () => {
     expect(created.status).toBe(200);
 
     for (let request = 0; request < 4; request += 1) {
-      const { rows } = (
-        (await (await fetch(`${balancer}/v1/runs`, { headers })).json()) as { data: RunPage }
-      ).data;
-      expect(rows).toHaveLength(1);
+      const answer = await fetch(`${balancer}/v1/runs`, { headers });
+      const { data } = (await answer.json()) as { data: RunPage };
+      expect(data.rows).toHaveLength(1);
     }
-
-    await Promise.all([one.close(), two.close()]);
   });
 });

@@ -17,34 +17,39 @@ import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 import { isPosix } from '../support/system.ts';
 
+/** Creates the store of a data directory, as a first start does. */
+async function createStore(dataDir: string): Promise<void> {
+  await (await TestService.start({ dataDir })).close();
+}
+
 describe("a data directory that can't be used ends the start, with what to do", () => {
-  const refused = (dataDir: string) => startService({ dataDir, env: {} });
+  const start = (dataDir: string) => startService({ dataDir, env: {} });
 
   test("that can't be created", async () => {
     const file = temporaryDataDir();
     writeFileSync(file, '');
     const dataDir = path.join(file, 'below');
-    await expect(refused(dataDir)).rejects.toThrow(`the data directory ${dataDir} can't be used: `);
-    await expect(refused(dataDir)).rejects.toThrow('set PROMPTRUN_DATA_DIR to another directory');
+    await expect(start(dataDir)).rejects.toThrow(`the data directory ${dataDir} can't be used: `);
+    await expect(start(dataDir)).rejects.toThrow('set PROMPTRUN_DATA_DIR to another directory');
   });
 
   test.runIf(isPosix)('if nothing can be written', async () => {
-    await expect(refused('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
+    await expect(start('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
   });
 
   test('with a database of a later version', async () => {
     const dataDir = temporaryDataDir();
-    await (await TestService.start({ dataDir })).close();
+    await createStore(dataDir);
     const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
     database.exec('pragma user_version = 99');
     database.close();
-    await expect(refused(dataDir)).rejects.toThrow('was written by a newer promptrun');
+    await expect(start(dataDir)).rejects.toThrow('was written by a newer promptrun');
   });
 });
 
 test('a store of an older version is upgraded, and a notice says so', async () => {
   const dataDir = temporaryDataDir();
-  await (await TestService.start({ dataDir })).close();
+  await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`
     alter table runs drop column warnings;
@@ -62,14 +67,13 @@ test('a store of an older version is upgraded, and a notice says so', async () =
   expect(service.notices.join()).toContain('written by an older promptrun');
 
   await service.close();
-  const again = await TestService.forTest({ dataDir });
-
-  expect(again.notices).toEqual([]);
+  const restarted = await TestService.forTest({ dataDir });
+  expect(restarted.notices).toEqual([]);
 });
 
 test('a start that a full disk ends leaves no service listening', async () => {
   const dataDir = temporaryDataDir();
-  await (await TestService.start({ dataDir })).close();
+  await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`
     delete from settings where key = 'firstKeyMade';
@@ -84,7 +88,7 @@ test('a start that a full disk ends leaves no service listening', async () => {
 
 test('a full disk is what a command names that keeps a prompt in the store', async () => {
   const dataDir = temporaryDataDir();
-  await (await TestService.start({ dataDir })).close();
+  await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(
     `create trigger full before insert on prompts begin select raise(abort, 'database or disk is full'); end`,

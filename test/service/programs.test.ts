@@ -43,12 +43,10 @@ async function create(url: string, key: string, promptVersionId: string): Promis
 test('a serve with several users runs programs only with --allow-programs', async () => {
   const { dataDir, starts } = withBot('console.log("Hi")');
   const env = { PATH: process.env['PATH'] };
-  let service = await TestService.start({ dataDir, env });
+  const service = await TestService.forTest({ dataDir, env });
   const { promptVersionId } = await service.publish('bot', PROMPT);
-
-  expect((await create(service.service.url, service.key, promptVersionId)).runStatus).toBe(
-    'succeeded',
-  );
+  const runOfLocal = await create(service.service.url, service.key, promptVersionId);
+  expect(runOfLocal.runStatus).toBe('succeeded');
 
   const ann = await createKeyIn(dataDir, { user: 'ann' });
   expect(await create(service.service.url, ann, promptVersionId)).toMatchObject({
@@ -59,27 +57,40 @@ test('a serve with several users runs programs only with --allow-programs', asyn
   expect(starts()).toBe(1);
 
   await service.close();
-  service = await TestService.start({ dataDir, env, allowPrograms: true });
-
-  expect((await create(service.service.url, ann, promptVersionId)).runStatus).toBe('succeeded');
-
-  await service.close();
+  const allowing = await TestService.forTest({ dataDir, env, allowPrograms: true });
+  const runOfAnn = await create(allowing.service.url, ann, promptVersionId);
+  expect(runOfAnn.runStatus).toBe('succeeded');
 });
 
-test.each(['killed', 'closed'])('a serve that was %s never starts a program again', async how => {
+/** A service that can be ended, by its own end or by the death of its process. */
+interface EndingService {
+  readonly url: string;
+  readonly end: () => Promise<void>;
+}
+
+async function startKillable(dataDir: string): Promise<EndingService> {
+  const serving = await serveInProcess(dataDir);
+  return { url: serving.url, end: async () => void (await serving.kill()) };
+}
+
+async function startClosable(dataDir: string): Promise<EndingService> {
+  const service = await TestService.forTest({ dataDir, env: process.env });
+  return { url: service.service.url, end: () => service.close() };
+}
+
+test.each([
+  ['killed', startKillable],
+  ['closed', startClosable],
+])('a serve that was %s never starts a program again', async (_, startFirst) => {
   const { dataDir, starts } = withBot(HANGS);
   const key = await createKeyIn(dataDir, { user: 'local' });
-  const first = how === 'killed' ? await serveInProcess(dataDir) : undefined;
-  const closing =
-    first === undefined ? await TestService.start({ dataDir, env: process.env }) : undefined;
-  const url = first?.url ?? closing?.service.url ?? '';
+  const first = await startFirst(dataDir);
   const { promptVersionId } = await publishPromptFile(dataDir, 'bot', PROMPT);
-  const creation = create(url, key, promptVersionId).catch(() => undefined);
+  const creation = create(first.url, key, promptVersionId).catch(() => undefined);
 
   await expect.poll(starts).toBe(1);
 
-  await first?.kill();
-  await closing?.close();
+  await first.end();
   await creation;
   const service = await TestService.forTest({ dataDir, env: process.env });
   const rows = (): Promise<RunRow[]> =>

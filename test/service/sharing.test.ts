@@ -1,9 +1,14 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { openStore } from '../../src/service/index.ts';
 import type { Run, RunPage } from '../../src/wire/index.ts';
-import { createKeyIn, TestService, temporaryDataDir } from '../support/local-service.ts';
+import {
+  createKeyIn,
+  openStoreIn,
+  storeForTest,
+  TestService,
+  temporaryDataDir,
+} from '../support/local-service.ts';
 import { serveInProcess } from '../support/serving-process.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -11,12 +16,12 @@ const EACH = 40;
 
 test('several services start on a fresh data directory at once', async () => {
   const dataDir = temporaryDataDir();
-  const all = await Promise.all(Array.from({ length: 4 }, () => TestService.start({ dataDir })));
-  expect(all.filter(service => service.service.newKey !== undefined)).toHaveLength(1);
-  for (const service of all) {
-    expect((await service.get('/me', { key: service.service.sessionKey })).http).toBe(200);
-  }
-  await Promise.all(all.map(service => service.close()));
+  const starts = Array.from({ length: 4 }, () => TestService.forTest({ dataDir }));
+  const services = await Promise.all(starts);
+  expect(services.filter(({ service }) => service.newKey !== undefined)).toHaveLength(1);
+
+  const accounts = services.map(test => test.get('/me', { key: test.service.sessionKey }));
+  expect((await Promise.all(accounts)).map(({ http }) => http)).toEqual([200, 200, 200, 200]);
 });
 
 test('two processes that create at once lose no run and no credit', async () => {
@@ -73,16 +78,15 @@ test('prompts that another process publishes and unpublishes are seen at once', 
   const service = await TestService.forTest();
   const { promptVersionId } = await service.publish('fresh', 'new');
   expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(200);
-  const store = await openStore({ dataDir: service.dataDir, env: {} });
+  const store = await storeForTest(service.dataDir);
   expect(await store.unpublish('fresh')).toBe(true);
   expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(404);
-  await store.close();
 });
 
 test('samples that were withdrawn stay withdrawn', async () => {
   const dataDir = temporaryDataDir();
   const first = await TestService.forTest({ dataDir });
-  const store = await openStore({ dataDir, env: {} });
+  const store = await openStoreIn(dataDir);
 
   expect(await store.unpublish('hello')).toBe(true);
 

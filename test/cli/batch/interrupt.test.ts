@@ -104,7 +104,7 @@ test('after Ctrl-C, --sorted leaves the lines of standard output in the order of
     await new Promise(resolve => setImmediate(resolve));
   }
 
-  expect(await running.ended).toBe(130);
+  expect(await running.ended).toBe(EXIT.interrupted);
   expect(parseLines(running.stdout()).map(({ row }) => row)).toEqual([1, 2, 3]);
 });
 
@@ -127,7 +127,7 @@ test('a row that waits to be sent again is not among the running ones', async ()
   expect(running.stderr()).toContain('1 still running, press Ctrl-C again to drop them');
 
   for (const answer of held) answer();
-  expect(await running.ended).toBe(130);
+  expect(await running.ended).toBe(EXIT.interrupted);
   expect(running.stderr()).toContain('1 of 6 rows succeeded, 5 not done');
 });
 
@@ -142,7 +142,7 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
   await clock.sleep(500);
   running.raise('SIGINT');
 
-  expect(await running.ended).toBe(130);
+  expect(await running.ended).toBe(EXIT.interrupted);
   expect(running.stderr()).toContain('0 of 6 rows succeeded, 2 in doubt, 4 not done');
   expect(journalSteps(home).map(({ state }) => state)).toEqual(['creating', 'creating']);
   expect(resultLines(home)).toEqual([]);
@@ -154,7 +154,7 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
     for (const answer of held) answer();
   }
 
-  expect(await resumed.ended).toBe(5);
+  expect(await resumed.ended).toBe(EXIT.runFailed);
   expect(resumed.stderr()).toContain('4 of 6 rows succeeded, 2 in doubt');
   expect(held).toHaveLength(6);
 });
@@ -186,7 +186,7 @@ test('a dropped row whose run had just ended by itself has succeeded, and nothin
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl'];
   const running = startBatchCommand(args, { env: {}, home, local });
 
-  expect(await running.ended).toBe(130);
+  expect(await running.ended).toBe(EXIT.interrupted);
   expect(running.stderr()).toContain('1 of 1 rows succeeded');
   expect(running.stderr()).not.toContain('--retry-failed');
   expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded']);
@@ -208,7 +208,7 @@ test('rows that are awaited on standard input are not waited for after Ctrl-C', 
   }
 
   running.raise('SIGINT');
-  expect(await running.ended).toBe(130);
+  expect(await running.ended).toBe(EXIT.interrupted);
 });
 
 test('rows from standard input run as they come', async () => {

@@ -227,7 +227,7 @@ describe('login', () => {
     }
 
     raise('SIGINT');
-    expect(await ended).toBe(130);
+    expect(await ended).toBe(EXIT.interrupted);
     expect(stderr()).toBe('error: interrupted (INTERRUPTED)\n');
   });
 });

@@ -59,10 +59,14 @@ describe('compare --expect', () => {
   });
 
   it.each([
-    { targets: ['a.prompt', 'b.prompt'], flags: ['--fail-on', 'worse'], code: 5 },
+    { targets: ['a.prompt', 'b.prompt'], flags: ['--fail-on', 'worse'], code: EXIT.runFailed },
     { targets: ['b.prompt', 'a.prompt'], flags: ['--fail-on', 'worse'], code: 0 },
-    { targets: ['a.prompt', 'c.prompt', 'b.prompt'], flags: ['--fail-on', 'worse'], code: 5 },
-    { targets: ['a.prompt', 'c.prompt'], flags: ['--fail-on', 'unsure'], code: 5 },
+    {
+      targets: ['a.prompt', 'c.prompt', 'b.prompt'],
+      flags: ['--fail-on', 'worse'],
+      code: EXIT.runFailed,
+    },
+    { targets: ['a.prompt', 'c.prompt'], flags: ['--fail-on', 'unsure'], code: EXIT.runFailed },
     {
       targets: ['a.prompt', 'c.prompt'],
       flags: ['--fail-on', 'unsure', '--margin', '40%'],

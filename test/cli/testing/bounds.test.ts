@@ -62,7 +62,7 @@ describe('a JMESPath expression of a test', () => {
     await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 60_000);
     command.raise('SIGINT');
 
-    expect(await command.ended).toBe(130);
+    expect(await command.ended).toBe(EXIT.interrupted);
   });
 });
 

@@ -153,7 +153,7 @@ row 10: label fail, judge pass: no reason given
 
   it.each([
     { flags: [], code: 0 },
-    { flags: ['--min-kappa', '0.1'], code: 5 },
+    { flags: ['--min-kappa', '0.1'], code: EXIT.runFailed },
   ])(
     'says that kappa is not defined if both always say the same: $flags',
     async ({ flags, code }) => {

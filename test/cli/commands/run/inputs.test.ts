@@ -169,7 +169,7 @@ describe('standard input', () => {
     const service = await scriptedServiceForTest();
     const stdin = new Readable({ read: () => setImmediate(() => running.raise('SIGINT')) });
     const running = startAgainst(service, ['run', VERSION, '-i', 'a=@-'], { stdin });
-    expect(await running.ended).toBe(130);
+    expect(await running.ended).toBe(EXIT.interrupted);
     expect(running.stderr()).toBe('error: interrupted (INTERRUPTED)\n');
   });
 });

@@ -247,7 +247,7 @@ describe('--save', () => {
       },
     });
     const running = startAgainst(service, [...RUN_IT, '--save']);
-    expect(await running.ended).toBe(130);
+    expect(await running.ended).toBe(EXIT.interrupted);
     expect(running.stderr()).toBe(
       `error: interrupted; run ${RUN} succeeded, but not all of its outputs were saved (INTERRUPTED)\nSave them with: promptrun runs save ${RUN}\n`,
     );

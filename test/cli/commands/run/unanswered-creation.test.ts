@@ -335,7 +335,7 @@ describe('a creation that is not answered', () => {
     };
     const running = startAgainst(service, RUN_IT, { home, clock });
 
-    expect(await running.ended).toBe(130);
+    expect(await running.ended).toBe(EXIT.interrupted);
     expect(running.stderr()).toBe('error: interrupted; no run was started (INTERRUPTED)\n');
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
   });
@@ -373,7 +373,7 @@ describe('a creation that is not answered', () => {
     );
     const running = startAgainst(service, RUN_IT, { home });
 
-    expect(await running.ended).toBe(130);
+    expect(await running.ended).toBe(EXIT.interrupted);
     expect(running.stderr()).toContain('promptrun runs wait --last\n');
 
     const early = await runAgainst(service, ['runs', 'wait', '--last'], { home });

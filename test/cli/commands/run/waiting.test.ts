@@ -176,7 +176,7 @@ describe('a run that takes long', () => {
     });
     const running = startAgainst(service, RUN_IT);
 
-    expect(await running.ended).toBe(130);
+    expect(await running.ended).toBe(EXIT.interrupted);
     expect(running.stderr()).toBe(
       `error: interrupted; run ${RUN} continues (INTERRUPTED)\nGet it with: promptrun runs wait ${RUN}\n`,
     );

@@ -330,7 +330,7 @@ describe('JSON', () => {
       env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' },
     });
 
-    expect(await running.ended).toBe(4);
+    expect(await running.ended).toBe(EXIT.notFound);
     expect(running.stdout()).toBe(printed);
     expect(JSON.parse(`${printed}]`)).toEqual(rows(0, 50));
   });

@@ -171,11 +171,26 @@ describe('test --baseline', () => {
 
 describe('test --fail-on', () => {
   it.each([
-    { before: 'yyyyyyyyyy', after: 'yyynnnnnnn', flags: ['--fail-on', 'worse'], code: 5 },
+    {
+      before: 'yyyyyyyyyy',
+      after: 'yyynnnnnnn',
+      flags: ['--fail-on', 'worse'],
+      code: EXIT.runFailed,
+    },
     { before: 'yyynnnnnnn', after: 'yyynnnnnnn', flags: ['--fail-on', 'worse'], code: 0 },
     { before: 'yyynnnnnnn', after: 'yyyyyyyyyy', flags: ['--fail-on', 'worse'], code: 0 },
-    { before: 'yyynnnnnnn', after: 'yyynnnnnnn', flags: ['--fail-on', 'failed'], code: 5 },
-    { before: 'yyyyyyyyyy', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure'], code: 5 },
+    {
+      before: 'yyynnnnnnn',
+      after: 'yyynnnnnnn',
+      flags: ['--fail-on', 'failed'],
+      code: EXIT.runFailed,
+    },
+    {
+      before: 'yyyyyyyyyy',
+      after: 'yyyyyyyyyy',
+      flags: ['--fail-on', 'unsure'],
+      code: EXIT.runFailed,
+    },
     {
       before: 'yyyyyyyyyy',
       after: 'yyyyyyyyyy',
@@ -186,7 +201,7 @@ describe('test --fail-on', () => {
       before: 'yyyyyyyyyy',
       after: 'yyyyyyyyyy',
       flags: ['--fail-on', 'unsure', '--margin', '27%'],
-      code: 5,
+      code: EXIT.runFailed,
     },
     {
       before: 'yyynnnnnnn',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { startInProcess } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
@@ -87,7 +88,7 @@ describe('test --watch', () => {
     expect(await round()).toMatch(/^a\/_part\.prompt deleted: 1 case\n/u);
 
     raise('SIGTERM');
-    expect(await ended).toBe(143);
+    expect(await ended).toBe(EXIT.terminated);
   });
 
   it('reads the providers of a promptfoo configuration, and loads programs, anew in each round', async () => {
@@ -127,7 +128,7 @@ describe('test --watch', () => {
     expect(await round()).toContain('1 passed, 0 failed');
 
     raise('SIGTERM');
-    expect(await ended).toBe(143);
+    expect(await ended).toBe(EXIT.terminated);
   });
 
   it('runs those cases of a test file that changed, and all if what stands above them did', async () => {
@@ -164,7 +165,7 @@ describe('test --watch', () => {
     expect(stdout()).toMatch(/2 passed, 0 failed\n$/u);
 
     raise('SIGTERM');
-    expect(await ended).toBe(143);
+    expect(await ended).toBe(EXIT.terminated);
   });
 
   it('ends a round that costs nothing at a change, and runs its cases in the next', async () => {
@@ -182,7 +183,7 @@ describe('test --watch', () => {
     expect(stdout().match(/^passed /gmu)).toHaveLength(2);
 
     raise('SIGTERM');
-    expect(await ended).toBe(143);
+    expect(await ended).toBe(EXIT.terminated);
   });
 });
 

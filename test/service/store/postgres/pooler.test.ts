@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { Run } from '../../../../src/wire/index.ts';
 import { runCommand } from '../../../support/command.ts';
@@ -20,48 +20,44 @@ describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)(
   'a database behind PgBouncer',
   () => {
     let cluster: PostgresCluster;
-    let pooler: PgBouncer | undefined;
 
     beforeAll(async () => {
       cluster = await startPostgres();
     });
-    afterAll(async () => {
-      await pooler?.stop();
-      cluster?.remove();
-    });
+    afterAll(() => cluster?.remove());
+
+    /** Starts a pooler before a new database; it is stopped at the end of the test. */
+    async function startPooler(name: string, mode: 'session' | 'transaction'): Promise<PgBouncer> {
+      const pooler = await startPgBouncer(await makeDatabase(cluster.url, name), mode);
+      onTestFinished(() => pooler.stop());
+      return pooler;
+    }
 
     test.each([
       ['session', ''],
       ['transaction', '?prepare=false'],
     ] as const)('in %s mode carries out runs of several instances at once', async (mode, query) => {
-      pooler = await startPgBouncer(await makeDatabase(cluster.url, `pool_${mode}`), mode);
+      const pooler = await startPooler(`pool_${mode}`, mode);
       const database = `${pooler.url}${query}`;
-      const start = () => TestService.start({ dataDir: temporaryDataDir(), database });
-      const one = await start();
-      const { key } = one;
-      const all = [one, await start()];
-      const sandbox = await one.versionOf('sandbox');
-      const made = await Promise.all(
-        Array.from(
-          { length: 60 },
-          async (_, index) =>
-            await all[index % 2]?.post<Run>('/runs', slowRun(sandbox, '0'), { key }),
-        ),
-      );
+      const serviceA = await TestService.forTest({ dataDir: temporaryDataDir(), database });
+      const serviceB = await TestService.forTest({ dataDir: temporaryDataDir(), database });
+      const { key } = serviceA;
+      const body = slowRun(await serviceA.versionOf('sandbox'), '0');
+      const creations = Array.from({ length: 30 }, () => [
+        serviceA.post<Run>('/runs', body, { key }),
+        serviceB.post<Run>('/runs', body, { key }),
+      ]);
 
-      expect(new Set(made.map(run => run?.data.runStatus))).toEqual(new Set(['succeeded']));
-      expect(await one.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - 60 });
-
-      await Promise.all(all.map(service => service.close()));
-      await pooler.stop();
+      const runs = await Promise.all(creations.flat());
+      expect(runs.map(({ data }) => data.runStatus)).toEqual(Array(60).fill('succeeded'));
+      expect(await serviceA.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - 60 });
     });
 
     test('in transaction mode is refused without prepare=false, which is named', async () => {
-      pooler = await startPgBouncer(await makeDatabase(cluster.url, 'pool_refused'), 'transaction');
+      const pooler = await startPooler('pool_refused', 'transaction');
       const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', pooler.url]);
       expect(stderr).toContain('prepare=false');
       expect(code).toBe(EXIT.usage);
-      await pooler.stop();
     });
   },
 );

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { serviceClock } from '../../../../src/service/core/clock.ts';
 import { openPostgresStore } from '../../../../src/service/store/postgres/open-postgres-store.ts';
 import type { Run, RunPage } from '../../../../src/wire/index.ts';
@@ -28,7 +28,8 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   });
   afterAll(() => cluster?.remove());
 
-  const start = (database: string) => TestService.start({ dataDir: temporaryDataDir(), database });
+  const start = (database: string) =>
+    TestService.forTest({ dataDir: temporaryDataDir(), database });
 
   const hello = (promptVersionId: string) => ({
     promptVersionId,
@@ -58,10 +59,12 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     expect((await fetch(`${root}healthz`)).status).toBe(200);
 
     const ready = await fetch(`${root}readyz`);
-    expect([ready.status, await ready.json()]).toEqual([
-      503,
-      { status: 'SERVICE_UNAVAILABLE_ERROR', message: 'the store does not answer', data: null },
-    ]);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toEqual({
+      status: 'SERVICE_UNAVAILABLE_ERROR',
+      message: 'the store does not answer',
+      data: null,
+    });
 
     cluster.start();
     expect((await going).data.runStatus).toBe('succeeded');
@@ -72,8 +75,6 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     });
     expect(after.data.runStatus).toBe('succeeded');
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_998 });
-
-    await service.close();
   });
 
   test('no instance counts as dead as soon as the database is back, since each may need a moment to reach it', async () => {
@@ -82,6 +83,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
       dataDir: temporaryDataDir(),
       clock: serviceClock,
     });
+    onTestFinished(() => store.close());
     const judge = await store.workers.register();
     const values = (id: string, until: string): string =>
       `('${id}', now() - interval '1 h', ${until})`;
@@ -95,8 +97,6 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     cluster.start();
 
     await expect.poll(() => store.workers.isAlive('slow')).toBe(true);
-
-    await store.close();
   });
 
   test('a run whose answer can’t be kept that long has failed, once, and says that it may have been paid for', async () => {
@@ -114,14 +114,14 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
 
     const runId = (await service.data<RunPage>('/runs', { key })).rows[0]?.runId;
     cluster.stop();
-    const lost = () =>
+    const noticesOfLoss = () =>
       service.notices.filter(line => line.includes(`the result of run ${runId} is lost`));
 
     await expect
       .poll(
         () => {
           clock.advance(20_000);
-          return lost().length;
+          return noticesOfLoss().length;
         },
         { timeout: TAKEN_OVER_MS },
       )
@@ -142,7 +142,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
 
     await going;
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 1_000_000 });
-    expect(lost()).toHaveLength(1);
+    expect(noticesOfLoss()).toHaveLength(1);
   });
 
   test('a run whose answer the end of its service loses has failed, and asks no model again', async () => {
@@ -205,16 +205,14 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     expect(acknowledged.filter(id => !ended.has(id))).toEqual([]);
 
     const paid = [...ended.values()].filter(status => status === 'succeeded').length;
-    for (const at of instances.slice(1)) {
-      const answer = await fetch(`${at.url}/me/credits`, {
+    for (const { url } of instances.slice(1)) {
+      const answer = await fetch(`${url}/me/credits`, {
         headers: { authorization: `Bearer ${key}` },
       });
       expect(await answer.json()).toMatchObject({ data: { credits: 1_000_000 - paid } });
     }
 
     expect(await witness.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - paid });
-
-    await witness.close();
   }, 180_000);
 });
 
