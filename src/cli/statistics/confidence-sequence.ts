@@ -78,7 +78,7 @@ export function computeHighestReachable(runs: number): number {
 /** Returns how many good answers prove a rate; Infinity for a rate of 1. */
 export function countGoodRunsNeeded(required: number): number {
   if (required === 1) return Number.POSITIVE_INFINITY;
-  return findFirstFrom(1, runs => isDecided(required, runs, runs));
+  return findFirst(runs => isDecided(required, runs, runs));
 }
 
 /**
@@ -96,11 +96,12 @@ export function countFurtherRunsNeeded(
     return isDecided(required, (passedRuns / runs) * totalRuns, totalRuns);
   };
   if (!isDecidedAfter(MAX_FURTHER_RUNS)) return undefined;
-  return findFirstFrom(1, isDecidedAfter);
+  return findFirst(isDecidedAfter);
 }
 
-function findFirstFrom(start: number, isEnough: (value: number) => boolean): number {
-  let high = start;
+/** Returns the first number from 1 that is enough; every larger one has to be enough too. */
+function findFirst(isEnough: (value: number) => boolean): number {
+  let high = 1;
   while (!isEnough(high)) high *= 2;
 
   let low = Math.floor(high / 2);

@@ -22,15 +22,18 @@ export interface PackedFile {
 }
 
 /**
- * Finds a file of the single executable that can't be used from memory.
+ * Returns a file of the single executable that can't be used from memory.
  *
  * @param name the path of the file in the package
  */
 export function getPackedFile(name: string): PackedFile {
   const digests = JSON.parse(readAssetText(DIGESTS)) as Readonly<Record<string, string>>;
+  const digest = digests[name];
+  if (digest === undefined) throw new Error(`${name} is not among the files of this executable`);
+
   return {
     name: path.basename(name),
-    digest: digests[name] ?? '',
+    digest,
     read: () => readSharedAssetBytes(name),
   };
 }

@@ -31,7 +31,7 @@ export interface DiscoveredEndpoint extends Pick<EndpointModels, 'others'> {
   readonly isRefused?: boolean;
   /** New models in models.yaml, by the names that prompts use. */
   readonly added: readonly string[];
-  /** Number of models that models.yaml had before. */
+  /** Number of listed models that models.yaml had before. */
   readonly known: number;
   /** Added models without a known price. */
   readonly unpriced: readonly string[];
@@ -63,7 +63,7 @@ export async function discoverModels({
   );
 
   // An Ollama that the file does not describe may be missing.
-  const answeredListings = listings.filter(
+  const reportedListings = listings.filter(
     ({ provider, fault }) =>
       fault === undefined || provider.name !== 'ollama' || content.providers.includes(provider),
   );
@@ -75,7 +75,7 @@ export async function discoverModels({
   const { text: extendedText, added } = extendModelsFile(
     text,
     content,
-    answeredListings,
+    reportedListings,
     isProviderPrefix,
   );
   if (extendedText !== undefined && extendedText !== text) {
@@ -85,7 +85,7 @@ export async function discoverModels({
   const writtenModels =
     extendedText === undefined ? [] : parseModelsFile(extendedText, file, builtInProviders).models;
   const unpricedNames = await listUnpricedNames(writtenModels);
-  const endpoints = answeredListings.map((listing, index) =>
+  const endpoints = reportedListings.map((listing, index) =>
     toDiscoveredEndpoint(listing, added[index] ?? [], unpricedNames),
   );
   return { file, endpoints, faults: content.faults };
@@ -115,16 +115,16 @@ function toDiscoveredEndpoint(
 }
 
 async function listUnpricedNames(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {
-  const priced = await Promise.all(
+  const unpricedNames = await Promise.all(
     models.map(async entry => ((await findPricing(entry)) === undefined ? [entry.model] : [])),
   );
-  return new Set(priced.flat());
+  return new Set(unpricedNames.flat());
 }
 
 /**
  * Returns the providers to ask: those with a key or address in the environment, then those in the
- * file, then Ollama. The environment goes first, because a name without a prefix may be a model of
- * its providers.
+ * file, then local ones: Ollama, and others whose address the environment names. The environment's
+ * keys go first, because a name without a prefix may be a model of their providers.
  */
 function listProvidersToAsk(describedProviders: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>

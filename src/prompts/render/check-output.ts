@@ -53,10 +53,13 @@ export async function checkOutput(
 /** Removes a code fence with nothing around it. */
 function withoutFence(text: string): string {
   const lines = text.trim().split('\n');
-  const [first = '', last = ''] = [lines[0]?.trim(), lines.at(-1)?.trim()];
-  const isFenced =
-    lines.length > 2 && /^(`{3,}|~{3,})[\w+-]*$/.test(first) && /^(`{3,}|~{3,})$/.test(last);
-  return isFenced && first.startsWith(last) ? lines.slice(1, -1).join('\n') : text;
+  const [, openingFence] = /^(`{3,}|~{3,})[\w+-]*$/u.exec(lines[0]?.trim() ?? '') ?? [];
+  const closingFence = lines.at(-1)?.trim() ?? '';
+  if (openingFence === undefined || lines.length < 3) return text;
+
+  // The closing fence may be longer, as in CommonMark; a shorter one belongs to the content.
+  const isClosed = closingFence.startsWith(openingFence) && /^(?:`+|~+)$/u.test(closingFence);
+  return isClosed ? lines.slice(1, -1).join('\n') : text;
 }
 
 function parseOutput(text: string): { value: JsonValue } | { fault: string } {

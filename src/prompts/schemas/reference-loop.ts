@@ -194,12 +194,14 @@ function withoutHash(uri: string): string {
   return uri.replace(/#.*$/su, '');
 }
 
-/** Decodes a step of a JSON Pointer in a URI. */
+/**
+ * Decodes a step of a JSON Pointer in a URI: first as a URI, then as a pointer
+ * (https://www.rfc-editor.org/rfc/rfc6901#section-6).
+ */
 export function decodeUriStep(step: string): string {
-  const text = parsePointerStep(step);
   try {
-    return decodeURIComponent(text);
+    return parsePointerStep(decodeURIComponent(step));
   } catch {
-    return text;
+    return parsePointerStep(step);
   }
 }

@@ -34,6 +34,7 @@ describe('an answer that is to match a schema', () => {
       '```\n%\n```\n',
       ' ```JSON\r\n%\r\n```',
       '~~~~\n%\n~~~~',
+      '```json\n%\n````',
     ]) {
       expect(JSON.parse((await checkOutput(person, fence.replace('%', json))).text)).toEqual({
         name: 'Ada',
@@ -43,6 +44,13 @@ describe('an answer that is to match a schema', () => {
     const among = `Here it is:\n\`\`\`json\n${json}\n\`\`\``;
     expect(await checkOutput(person, among)).toEqual({
       text: among,
+      fault: expect.stringContaining('not JSON'),
+    });
+  });
+
+  it('stays in a code fence that a shorter one closes', async () => {
+    expect(await checkOutput(person, '````json\n{"name": "Ada"}\n```')).toEqual({
+      text: expect.stringContaining('````json'),
       fault: expect.stringContaining('not JSON'),
     });
   });

@@ -17,6 +17,7 @@ describe('a reference that leads back to itself', () => {
     [{ $id: 'https://a.test/s', oneOf: [{ $ref: 's' }] }, '/oneOf/0/$ref'],
     [{ $recursiveRef: '#' }, '/$recursiveRef'],
     [{ 'a/b': { $ref: '#/a~1b' }, properties: { c: { $ref: '#/a~1b' } } }, '/a~1b/$ref'],
+    [{ 'a/b': { $ref: '#/a%7E1b' }, properties: { c: { $ref: '#/a%7E1b' } } }, '/a~1b/$ref'],
     [{ dependentSchemas: { a: { $ref: '#' } } }, '/dependentSchemas/a/$ref'],
   ])('is found in %j', (schema, place) => {
     expect(findReferenceLoop(schema)).toBe(place);

@@ -223,6 +223,7 @@ tests:
       "{ type: not-contains, value: '{{none}}' }",
       '{ type: is-json, value: { type: object, example: 1 } }',
       '{ type: latency }',
+      '{ type: skill-used, value: { name: [wiki] } }',
       '{ type: contains, value: Say }',
     ];
     const tests = assertions.map(
@@ -242,6 +243,7 @@ tests:
         "has the keyword `example` in its schema, which promptfoo doesn't know",
       ),
       expect.stringContaining('needs a `threshold`'),
+      expect.stringContaining('needs a skill, a list of skills'),
       undefined,
     ]);
   });

@@ -127,11 +127,12 @@ function isSkillCount(value: JsonValue | undefined): boolean {
     count => count === undefined || (Number.isInteger(count) && Number(count) >= 0),
   );
 
-  return (
-    [name, pattern, any].some(item => isJsonList(item) || isName(item)) &&
-    areCounts &&
-    !(Number(max) < Number(min))
-  );
+  const names = [name, pattern].filter(item => item !== undefined);
+  // Only `invertSkills` writes `any`.
+  const areTexts = names.every(item => typeof item === 'string');
+  const areSkills = any === undefined ? areTexts && names.some(isName) : isJsonList(any);
+  const isEmptyRange = Number(min) > Number(max);
+  return areSkills && areCounts && !isEmptyRange;
 }
 
 function isName(value: JsonValue | undefined): boolean {
