@@ -19,37 +19,66 @@ interface DryRunOptions extends Pick<BatchOptions, 'shard' | 'providerBatch' | '
   readonly needsRun?: (id: string) => boolean;
 }
 
+interface RowCheckOptions extends Omit<DryRunOptions, 'caps'> {
+  readonly budget: Budget;
+  readonly forecast: Forecast;
+}
+
+interface DryRunCounts {
+  readonly checked: number;
+  readonly invalid: number;
+  /** Rows that stay as they are. */
+  readonly unchanged: number;
+}
+
 /** Checks everything about each row that can be checked without creating a run. */
 export async function dryRunBatch(
   ctx: Context,
   source: RowSource,
   batch: PreparedBatch,
-  { shard, providerBatch, caps, needsRun = () => true }: DryRunOptions,
+  { caps, ...options }: DryRunOptions,
 ): Promise<ExitCode> {
-  if (providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
-  let checkedRows = 0;
-  let invalidRows = 0;
-  let unchangedRows = 0;
-  let isPriceChecked = false;
+  if (options.providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
 
   const forecast = new Forecast();
   const budget = new Budget(ctx, caps);
+  const counts = await checkRows(ctx, source, batch, { ...options, budget, forecast });
+  const { checked, invalid, unchanged } = counts;
+  if (ctx.globals.json) {
+    await printValue(ctx, { rows: checked, faults: invalid, ...forecast.toData() });
+  }
+
+  const unchangedText = unchanged > 0 ? `, ${unchanged} more stay as they are` : '';
+  ctx.io.note(
+    `note: ${pluralize(checked, 'row')} checked, ${invalid} invalid${unchangedText}; nothing was created`,
+  );
+  ctx.io.note(`note: ${forecast.format(caps)}`);
+  return invalid === 0 ? EXIT.ok : EXIT.usage;
+}
+
+/** Checks and prices each row, and reports the invalid ones. */
+async function checkRows(
+  ctx: Context,
+  source: RowSource,
+  batch: PreparedBatch,
+  options: RowCheckOptions,
+): Promise<DryRunCounts> {
+  const { shard, budget, needsRun = () => true } = options;
+  const counts = { checked: 0, invalid: 0, unchanged: 0 };
+  let isPriceChecked = false;
   for await (const row of readRows(source, ctx.signal)) {
     if (row.row === 1) throwIfStrayColumn(batch, source, row);
     if (!isInShard(shard, row.row)) continue;
 
     if (!needsRun(row.id)) {
-      unchangedRows += 1;
+      counts.unchanged += 1;
       continue;
     }
 
-    checkedRows += 1;
-    const bodyOrFault = await checkRow(ctx, batch, row, async body => {
-      const { estimatedCredits } = batch;
-      await forecast.add(batch.connection, body, { estimatedCredits, providerBatch });
-    });
+    counts.checked += 1;
+    const bodyOrFault = await checkRow(ctx, batch, row, options);
     if (bodyOrFault instanceof CliError) {
-      invalidRows += 1;
+      counts.invalid += 1;
       reportRow(ctx, source.name, row, { error: bodyOrFault });
     } else if (!isPriceChecked) {
       // All rows ask the same model, so that a missing price refuses the batch and not a row.
@@ -57,30 +86,21 @@ export async function dryRunBatch(
       isPriceChecked = true;
     }
   }
-
-  if (ctx.globals.json) {
-    await printValue(ctx, { rows: checkedRows, faults: invalidRows, ...forecast.toData() });
-  }
-
-  const unchanged = unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : '';
-  ctx.io.note(
-    `note: ${pluralize(checkedRows, 'row')} checked, ${invalidRows} invalid${unchanged}; nothing was created`,
-  );
-  ctx.io.note(`note: ${forecast.format(caps)}`);
-  return invalidRows === 0 ? EXIT.ok : EXIT.usage;
+  return counts;
 }
 
-/** Returns the body of a row's creation after `onBody`, or the row's fault. */
+/** Returns the body of a row's creation, which it adds to the forecast, or the row's fault. */
 async function checkRow(
   ctx: Context,
   batch: PreparedBatch,
   row: SourceRow,
-  onBody: (body: RunBody) => Promise<void>,
+  { forecast, providerBatch }: RowCheckOptions,
 ): Promise<RunBody | CliError> {
   if (isFaulty(row)) return usageError(row.fault);
+  const { connection, estimatedCredits } = batch;
   try {
     const body = buildRunBody(await prepareRow(ctx, batch, row));
-    await onBody(body);
+    await forecast.add(connection, body, { estimatedCredits, providerBatch });
     return body;
   } catch (error) {
     if (error instanceof CliError) return error;

@@ -40,19 +40,6 @@ export interface SearchOptions {
 }
 
 /**
- * Returns true if the setting or the environment declares that nobody else uses the key.
- *
- * @throws {CliError} if the variable is invalid
- */
-function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): boolean {
-  const variable = env['PROMPTRUN_EXCLUSIVE_KEY'] ?? '';
-  if (variable === '') return settings.get('exclusiveKey') ?? false;
-  const isExclusive = SETTINGS.exclusiveKey.parse(variable);
-  if (isExclusive === undefined) throw configError('PROMPTRUN_EXCLUSIVE_KEY must be 1 or 0');
-  return isExclusive;
-}
-
-/**
  * Searches once for the runs of creations in doubt, in one pass over the list. Adopts a run for a
  * creation only if nobody else uses the key, exactly one run matches, and no other creation of the
  * version may have made it.
@@ -65,8 +52,38 @@ export async function searchRuns(
   doubts: readonly UnansweredCreation[],
   options: SearchOptions,
 ): Promise<SearchResult[]> {
-  const { client } = connection;
-  const { signal, maxPages } = options;
+  const searchedDoubts = await listLostRunCandidates(ctx, connection, doubts, options);
+  const offsetMs = connection.client.clock.offsetMs ?? 0;
+  const mayAdopt =
+    isKeyExclusive(ctx) && searchedDoubts.some(({ candidates }) => candidates.length === 1);
+  const journaledDoubts = mayAdopt
+    ? await collectOtherDoubts(ctx, connection, doubts, offsetMs)
+    : [];
+  const otherDoubts = [...journaledDoubts, ...(options.otherDoubts ?? [])];
+
+  return searchedDoubts.map(({ doubt, complete, candidates }) => {
+    const isMistakable = otherDoubts.some(other => mayOverlap(other, doubt, offsetMs));
+    const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
+    const ageMs = ctx.clock.now() + offsetMs - toServiceTime(doubt, offsetMs);
+    const madeNoRun = complete && candidates.length === 0 && ageMs > CREATION_WINDOW_MS;
+    return { run: isCertain ? candidates[0] : undefined, candidates, madeNoRun };
+  });
+}
+
+/** A creation in doubt with the runs in the list that may be its own. */
+interface SearchedDoubt {
+  readonly doubt: UnansweredCreation;
+  readonly candidates: readonly RunRow[];
+  /** True if the whole list since the creation was read. */
+  readonly complete: boolean;
+}
+
+async function listLostRunCandidates(
+  { journal }: Context,
+  { client }: Connection,
+  doubts: readonly UnansweredCreation[],
+  { signal, maxPages, knownRunIds = new Set() }: SearchOptions,
+): Promise<SearchedDoubt[]> {
   const searches = await findLostRuns(client, doubts.map(toLostCreation), {
     knownRunIds: new Set(),
     signal,
@@ -74,33 +91,27 @@ export async function searchRuns(
   });
 
   // Read the journal after the list: every listed run of this machine is then in it.
-  const offsetMs = client.clock.offsetMs ?? 0;
-  const ids = new Set(searches.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
-  const knownRunIds = new Set([
-    ...(options.knownRunIds ?? []),
-    ...(await ctx.journal.findMentioned(ids)),
-  ]);
-  const searchedDoubts = doubts.map((doubt, index) => {
+  const foundIds = searches.flatMap(({ candidates }) => candidates.map(({ runId }) => runId));
+  const mentionedIds = await journal.findMentioned(new Set(foundIds));
+  const otherRunIds = new Set([...knownRunIds, ...mentionedIds]);
+  return doubts.map((doubt, index) => {
     const { candidates, complete } = searches[index] ?? { candidates: [], complete: false };
-    return {
-      doubt,
-      complete,
-      candidates: candidates.filter(({ runId }) => !knownRunIds.has(runId)),
-    };
+    const ownCandidates = candidates.filter(({ runId }) => !otherRunIds.has(runId));
+    return { doubt, candidates: ownCandidates, complete };
   });
-  const mayAdopt =
-    isKeyExclusive(ctx) && searchedDoubts.some(({ candidates }) => candidates.length === 1);
-  const otherDoubts = mayAdopt ? await collectOtherDoubts(ctx, connection, doubts, offsetMs) : [];
+}
 
-  return searchedDoubts.map(({ doubt, complete, candidates }) => {
-    const isMistakable = [...otherDoubts, ...(options.otherDoubts ?? [])].some(other =>
-      mayOverlap(other, doubt, offsetMs),
-    );
-    const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
-    const ageMs = ctx.clock.now() + offsetMs - toServiceTime(doubt, offsetMs);
-    const madeNoRun = complete && candidates.length === 0 && ageMs > CREATION_WINDOW_MS;
-    return { run: isCertain ? candidates[0] : undefined, candidates, madeNoRun };
-  });
+/**
+ * Returns true if the setting or the environment declares that nobody else uses the key.
+ *
+ * @throws {CliError} if the variable is invalid
+ */
+function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): boolean {
+  const variable = env['PROMPTRUN_EXCLUSIVE_KEY'] ?? '';
+  if (variable === '') return settings.get('exclusiveKey') ?? false;
+  const isExclusive = SETTINGS.exclusiveKey.parse(variable);
+  if (isExclusive === undefined) throw configError('PROMPTRUN_EXCLUSIVE_KEY must be 1 or 0');
+  return isExclusive;
 }
 
 function toLostCreation({

@@ -25,18 +25,23 @@ import { createClient, openTransport, printDebugLine } from './create-client.ts'
 
 /** The parts of a context that connections need. */
 export interface ConnectionSources
-  extends Omit<
+  extends Pick<
     Context,
-    | 'onInterrupt'
-    | 'interactive'
-    | 'connection'
-    | 'localConnection'
-    | 'connectTo'
-    | 'checks'
-    | 'nodeChecks'
-    | 'renewModels'
-    | 'promptTasks'
-    | 'prompter'
+    | 'clock'
+    | 'cwd'
+    | 'dataDir'
+    | 'declaredModels'
+    | 'env'
+    | 'formatCommand'
+    | 'globals'
+    | 'io'
+    | 'isReplay'
+    | 'local'
+    | 'modelsFile'
+    | 'settings'
+    | 'signal'
+    | 'timeLeftMs'
+    | 'version'
   > {
   readonly recordings: Recordings;
 }
@@ -212,7 +217,7 @@ async function connectWith(
   const directory = scratchDirectory ?? settings.directory;
   const onProblem = (problem: string): void => printDebugLine(sources, problem);
 
-  // The recorder and the cache call the client later, and it is created with both.
+  // The recorder and the cache, with which the client is created, call it only later.
   const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
   const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });

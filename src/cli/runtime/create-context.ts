@@ -67,7 +67,7 @@ export async function createContext(
   const signal = AbortSignal.any([interrupts.signal, timeLimit.signal]);
 
   const processes = createProcesses(signal);
-  const sources: ConnectionSources = {
+  const sources = {
     modelsFile: globals.models === undefined ? undefined : path.resolve(cwd, globals.models),
     declaredModels: [],
     io,
@@ -86,8 +86,8 @@ export async function createContext(
     timeLeftMs: timeLimit.timeLeftMs,
     formatCommand: (...words) => createCommandFormatter(globals, env)(...words),
     recordings,
-  };
-  const connections = new ConnectionPool(sources);
+  } satisfies ConnectionSources & Partial<Context>;
+  const connections = new OpenConnections(sources);
   const ctx: Context = {
     ...sources,
     onInterrupt: interrupts.onInterrupt,
@@ -216,7 +216,7 @@ async function createColouredIo(
 }
 
 /** The connections of a command, each opened at its first use. */
-class ConnectionPool {
+class OpenConnections {
   readonly #sources: ConnectionSources;
   readonly #opened: Promise<OpenConnection>[] = [];
   #configured: Promise<Connection> | undefined;
