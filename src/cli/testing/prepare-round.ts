@@ -162,12 +162,12 @@ function noteUnprovableRates(
   const reachableRate = Math.floor(computeHighestReachable(maxRepeat) * 1000) / 1000;
   const reach = `${maxRepeat} good answers reach ${formatPercent(reachableRate)}`;
   for (const rate of rates) {
-    const needed = countGoodRunsNeeded(rate);
-    if (needed <= maxRepeat) continue;
+    const neededCount = countGoodRunsNeeded(rate);
+    if (neededCount <= maxRepeat) continue;
 
-    const more = Number.isFinite(needed)
-      ? `it needs ${needed}`
+    const need = Number.isFinite(neededCount)
+      ? `it needs ${neededCount}`
       : 'it can only fail or stay undecided';
-    ctx.io.note(`note: a rate of ${formatPercent(rate)} can't be shown: ${reach}; ${more}`);
+    ctx.io.note(`note: a rate of ${formatPercent(rate)} can't be shown: ${reach}; ${need}`);
   }
 }

@@ -16,6 +16,16 @@ export interface ProviderAddress {
   readonly fault?: string;
 }
 
+/** The default port of Ollama, and the ports of URLs without one. */
+const OLLAMA_PORT_BY_SCHEME: ReadonlyMap<string, string> = new Map([
+  ['', '11434'],
+  ['http', '80'],
+  ['https', '443'],
+]);
+
+/** Matches a label of a host name, such as `my-resource`. */
+const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
 /** Returns a provider's address from the environment, else its own. */
 export function resolveProviderAddress(data: ProviderData, env: Env): ProviderAddress {
   const variable = `${(data.addressVariablePrefix ?? data.name).toUpperCase()}_BASE_URL`;
@@ -63,7 +73,7 @@ function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env):
   const value = env[neededVariable]?.trim();
   if (!value) return { baseUrl, isMoved: false, missingVariables: [neededVariable, variable] };
 
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) {
+  if (!HOST_LABEL.test(value)) {
     return {
       baseUrl,
       isMoved: false,
@@ -78,13 +88,10 @@ function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env):
  * Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL
  * with a path.
  */
-function parseOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
-  const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
+function parseOllamaHost(hostText: string, { baseUrl }: ProviderData): ProviderAddress {
+  const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(hostText) ?? [];
   const [hostPort = '', ...path] = withoutTrailingSlashes(rest).split('/');
-  const { host, port } = splitHostPort(
-    hostPort,
-    { '': '11434', http: '80', https: '443' }[scheme] ?? '',
-  );
+  const { host, port } = splitHostPort(hostPort, OLLAMA_PORT_BY_SCHEME.get(scheme) ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
   const fault = isPort || port === '' ? findHostFault(root) : 'has an invalid port';
@@ -93,9 +100,9 @@ function parseOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAd
     return { baseUrl, isMoved: true, variable, fault: `${variable} ${fault}` };
   }
 
-  const url = ['', ...path].join('/').replace(/\/v1$/, '');
-  const moved = `${new URL(root).origin}${url}/v1`;
-  return { baseUrl: moved, isMoved: moved !== baseUrl, variable };
+  const parentPath = ['', ...path].join('/').replace(/\/v1$/, '');
+  const movedUrl = `${new URL(root).origin}${parentPath}/v1`;
+  return { baseUrl: movedUrl, isMoved: movedUrl !== baseUrl, variable };
 }
 
 function findHostFault(root: string): string | undefined {

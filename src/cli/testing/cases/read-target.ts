@@ -22,11 +22,10 @@ export function readTarget(
 ): string {
   const targetValue = fields.get('target')?.value;
   const place = targetValue ?? root;
-  const ownStem = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
-  const targets = targetValue
+  const candidates = targetValue
     ? [requireText(targetValue, 'target')]
-    : PROMPT_ENDINGS.map(ending => ownStem + ending);
-  const [target = ''] = targets;
+    : listPromptsOfTestFile(file);
+  const [target = ''] = candidates;
 
   // Resolving the target refuses a revision later.
   if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
@@ -37,30 +36,30 @@ export function readTarget(
 
   if (!isTargetPath(target)) return target;
 
-  const prompt = targets
+  const promptFile = candidates
     .map(candidate => path.resolve(path.dirname(file), candidate))
     .find(candidate => existsSync(candidate));
-  if (prompt === undefined) {
+  if (promptFile === undefined) {
     throw missingPromptFileError(place, target, { isNamed: targetValue !== undefined });
   }
 
-  if (!statSync(prompt).isFile()) {
-    throw testFileError(place, `the prompt file ${prompt} is not a regular file`);
+  if (!statSync(promptFile).isFile()) {
+    throw testFileError(place, `the prompt file ${promptFile} is not a regular file`);
   }
 
-  if (!ctx.mayTarget(file, prompt)) {
-    throw testFileError(
-      place,
-      `the prompt file ${target} lies outside the working directory, the folder of the tests and their repository`,
-      'If you trust the test file, name it on the command line, or add --allow-outside.',
-    );
-  }
+  if (!ctx.mayTarget(file, promptFile)) throw outsidePromptFileError(place, target);
 
   const note =
     explainBackslashes(target) ??
-    (targetValue && explainCaseMismatch(target, realpathSync.native(prompt)));
+    (targetValue && explainCaseMismatch(target, realpathSync.native(promptFile)));
   if (note !== undefined) ctx.io.note(`note: ${root.file}:${targetValue?.line}: ${note}`);
-  return prompt;
+  return promptFile;
+}
+
+/** Returns the names that the prompt of a test file may have next to it. */
+function listPromptsOfTestFile(file: string): string[] {
+  const stem = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
+  return PROMPT_ENDINGS.map(ending => stem + ending);
 }
 
 /** Returns true for a path; slugs and ids have no slash or dot, except after an @. */
@@ -85,6 +84,14 @@ function missingPromptFileError(
   return testFileError(place, message, hint);
 }
 
+function outsidePromptFileError(place: YamlValue, target: string): CliError {
+  return testFileError(
+    place,
+    `the prompt file ${target} lies outside the working directory, the folder of the tests and their repository`,
+    'If you trust the test file, name it on the command line, or add --allow-outside.',
+  );
+}
+
 /** Returns a note if other systems can't find the target; undefined otherwise. */
 export function explainBackslashes(
   target: string,
@@ -100,7 +107,7 @@ export function explainBackslashes(
  */
 export function explainCaseMismatch(
   target: string,
-  real: string,
+  realPath: string,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
   // On Linux, only a link could lead from one to the other.
@@ -109,9 +116,11 @@ export function explainCaseMismatch(
   const segments = target.normalize('NFC').split(/[\\/]/u);
   const names = segments.slice(segments.findLastIndex(name => name === '.' || name === '..') + 1);
   const typedPath = names.join('/');
-  const realPath = real.normalize('NFC').split(/[\\/]/u).slice(-names.length).join('/');
-  const isOtherCase = realPath !== typedPath && realPath.toLowerCase() === typedPath.toLowerCase();
+  const realNames = realPath.normalize('NFC').split(/[\\/]/u).slice(-names.length);
+  const actualPath = realNames.join('/');
+  const isOtherCase =
+    actualPath !== typedPath && actualPath.toLowerCase() === typedPath.toLowerCase();
   if (!isOtherCase) return undefined;
 
-  return `the target ${target} is ${realPath} on disk, and is not found where the case of letters counts`;
+  return `the target ${target} is ${actualPath} on disk, and is not found where the case of letters counts`;
 }

@@ -106,14 +106,6 @@ export class Judge {
     await this.#getVersion(this.#chooseJudge(requested));
   }
 
-  #chooseJudge({ model, rank, judgeConfig: config }: RequestedModel): ChosenJudge {
-    if (rank === 'first' && model !== undefined) return { model, config };
-    if (this.#model !== undefined) return { model: this.#model };
-    const setting = this.#ctx.settings.get('judge');
-    const isSetting = model === undefined || (rank === 'last' && setting !== undefined);
-    return isSetting ? { model: setting } : { model, config };
-  }
-
   /** @throws {CliError} CONFIG_ERROR if the model has no price under `--max-cost` */
   async checkPrice({ model, rank, judgeConfig }: RequestedModel): Promise<void> {
     const body = await this.#createBody({ prompt: '?', model, rank, judgeConfig });
@@ -163,6 +155,20 @@ export class Judge {
     const result = await rounds.ask({ repetitionId: log.repetitionId, request, estimatedCredits });
     if (result.fault) throw new CliError(result.fault.message, result.fault);
     return getJudgeReply(result.run ?? (await this.#askAlone({ ...askedQuestion, entry }, log)));
+  }
+
+  /**
+   * Builds the request of a question with its connection.
+   *
+   * @throws {CliError} USAGE_ERROR if the model does not exist
+   */
+  async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
+    const { estimatedCredits, declarationDigest } = await this.#getVersion(
+      this.#chooseJudge(question),
+    );
+    const connection = await this.#connect();
+    const request = await this.#createRequest(question);
+    return { connection, request, estimatedCredits, declarationDigest };
   }
 
   /**
@@ -224,20 +230,6 @@ export class Judge {
     return run;
   }
 
-  /**
-   * Builds the request of a question with its connection.
-   *
-   * @throws {CliError} USAGE_ERROR if the model does not exist
-   */
-  async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
-    const { estimatedCredits, declarationDigest } = await this.#getVersion(
-      this.#chooseJudge(question),
-    );
-    const connection = await this.#connect();
-    const request = await this.#createRequest(question);
-    return { connection, request, estimatedCredits, declarationDigest };
-  }
-
   async #createBody(question: ModelQuestion): Promise<CreationRequest> {
     return buildRunBody(await this.#createRequest(question));
   }
@@ -250,6 +242,14 @@ export class Judge {
     const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
 
     return { ...request, ...(judge.model !== undefined && { model: judge.model }) };
+  }
+
+  #chooseJudge({ model, rank, judgeConfig: config }: RequestedModel): ChosenJudge {
+    if (rank === 'first' && model !== undefined) return { model, config };
+    if (this.#model !== undefined) return { model: this.#model };
+    const setting = this.#ctx.settings.get('judge');
+    const isSetting = model === undefined || (rank === 'last' && setting !== undefined);
+    return isSetting ? { model: setting } : { model, config };
   }
 
   #connect(): Promise<Connection> {

@@ -98,25 +98,27 @@ export async function convertTestedConfiguration(
   }
 
   const prompts: ConvertedTests[] = [];
-  let leftOutCount = 0;
   for (const [index, prompt] of convertedPrompts.entries()) {
-    leftOutCount += prompt.leftOutCount ?? 0;
     prompts.push(...(await readConvertedTests(ctx, prompt, { file, name, number: index + 1 })));
   }
+  checkRunnable(prompts, name);
 
+  return {
+    prompts,
+    judge: await findDefaultJudge(ctx),
+    leftOutCount: convertedPrompts.reduce((sum, { leftOutCount = 0 }) => sum + leftOutCount, 0),
+    maxConcurrency: first?.maxConcurrency,
+  };
+}
+
+/** @throws {CliError} USAGE_ERROR if there is no test, or no prompt of a test can be sent */
+function checkRunnable(prompts: readonly ConvertedTests[], name: string): void {
   const [firstTests] = prompts;
   if (!firstTests) throw usageError(`${name} has no tests: there is nothing to test`);
 
   if (firstTests.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
     throw usageError(`${name}:${firstTests.line ?? 1}: ${firstTests.fault}`);
   }
-
-  return {
-    prompts,
-    judge: await findDefaultJudge(ctx),
-    leftOutCount,
-    maxConcurrency: first?.maxConcurrency,
-  };
 }
 
 /**

@@ -55,7 +55,7 @@ export function sortJobsByTurn<J extends TurnEntry>(
 }
 
 function compareLists(one: readonly number[], other: readonly number[]): number {
-  const index = one.findIndex((part, position) => part !== other[position]);
+  const index = one.findIndex((number, position) => number !== other[position]);
   return index === -1 ? 0 : (one[index] ?? 0) - (other[index] ?? 0);
 }
 
@@ -145,20 +145,6 @@ export class TurnAnswers {
     };
   }
 
-  /**
-   * Returns the variables of a turn with the answers so far.
-   *
-   * @param key the key of its conversation, if it continues one
-   */
-  #buildVariables(turn: TestTurn, key: string | undefined): JsonObject {
-    const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
-    return {
-      ...turn.vars,
-      ...(conversation && { _conversation: conversation.map(answer => ({ ...answer })) }),
-      ...Object.fromEntries(this.#storedAnswers),
-    };
-  }
-
   /** Remembers that a turn has no answer, or that a later one has one. */
   recordEnd(
     { entry }: PreparedEntry,
@@ -180,20 +166,34 @@ export class TurnAnswers {
     }
   }
 
+  /**
+   * Returns the variables of a turn with the answers so far.
+   *
+   * @param key the key of its conversation, if it continues one
+   */
+  #buildVariables(turn: TestTurn, key: string | undefined): JsonObject {
+    const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
+    return {
+      ...turn.vars,
+      ...(conversation && { _conversation: conversation.map(answer => ({ ...answer })) }),
+      ...Object.fromEntries(this.#storedAnswers),
+    };
+  }
+
   async #render(
     { template }: TestTurn,
     variables: JsonObject,
     { file }: TestEntry,
   ): Promise<NunjucksPrompt> {
-    const refuse = (what: string): CliError =>
+    const createError = (what: string): CliError =>
       usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
     const [rendered] = await renderNunjucks(this.#ctx, [
       { template: template.text, vars: variables },
     ]).catch((error: unknown) => {
       this.#ctx.signal.throwIfAborted();
-      throw refuse(getErrorMessage(error));
+      throw createError(getErrorMessage(error));
     });
-    if (rendered?.fault !== undefined) throw refuse(rendered.fault);
+    if (rendered?.fault !== undefined) throw createError(rendered.fault);
     return rendered ?? { text: '', vars: variables };
   }
 
@@ -233,6 +233,6 @@ function isTruthy(value: JsonValue | undefined): value is JsonValue {
  * Returns a filled-in variable as the text of an input; another value than a text leaves the input
  * as it was.
  */
-function pickRenderedText(value: JsonValue | undefined, before: string): string {
-  return typeof value === 'string' ? value : before;
+function pickRenderedText(value: JsonValue | undefined, inputText: string): string {
+  return typeof value === 'string' ? value : inputText;
 }

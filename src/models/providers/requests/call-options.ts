@@ -55,7 +55,9 @@ export function sortOptions(
     } else if (omittedOptions.has(key)) {
       notes.push({ option: key, note: describeOmission(model, key) });
     } else {
-      standard.set(key, limitToMaximum(model, key, convertOption(key, value), notes));
+      const { sentValue, note } = limitToMaximum(model, key, convertOption(key, value));
+      standard.set(key, sentValue);
+      if (note !== undefined) notes.push({ option: key, note });
     }
   }
 
@@ -85,18 +87,18 @@ function convertOption(key: OptionName, value: unknown): unknown {
   return Number.isFinite(number) ? number : value;
 }
 
-/** Returns an option, lowered to the provider's maximum. Adds a note if it is lowered. */
+/** Returns an option, lowered to the provider's maximum, with a note if it is lowered. */
 function limitToMaximum(
   model: ModelEntry,
   key: OptionName,
   value: unknown,
-  notes: OptionNote[],
-): unknown {
+): { readonly sentValue: unknown; readonly note?: string } {
   const target = toModelTarget(model);
   const maximum = target && findProviderMaximum(target, key);
-  if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
-  notes.push({ option: key, note: describeMaximum(model, key, maximum) });
-  return maximum;
+  if (maximum === undefined || typeof value !== 'number' || value <= maximum) {
+    return { sentValue: value };
+  }
+  return { sentValue: maximum, note: describeMaximum(model, key, maximum) };
 }
 
 export function describeOmission({ model, id = model }: ModelEntry, option: string): string {
