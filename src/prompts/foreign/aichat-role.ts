@@ -31,7 +31,7 @@ export const AICHAT_ROLE: ForeignFormat = {
       markdown,
       /\{\{__\w+__\}\}/u,
       findings,
-      found => `the variable ${found} is not filled: it is sent as text`,
+      match => `the variable ${match} is not filled: it is sent as text`,
     );
 
     if (Object.hasOwn(head, 'use_tools')) {

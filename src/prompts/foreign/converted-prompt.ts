@@ -42,7 +42,7 @@ export interface ConvertedCase {
   readonly turn?: ConvertedTurn;
 }
 
-/** The place of a case in a sequence of cases that run one after another. */
+/** The position of a case in a sequence of cases that run one after another. */
 export interface ConvertedTurn {
   /** The number of its test; promptfoo repeats all cases of a test before the next test. */
   readonly test: number;

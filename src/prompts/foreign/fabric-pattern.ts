@@ -22,7 +22,7 @@ export const FABRIC_PATTERN: ForeignFormat = {
       { body: text, bodyLine: 1 },
       PLUGIN_TAG,
       findings,
-      found => `${found} is not carried out: it is sent as text`,
+      match => `${match} is not carried out: it is sent as text`,
     );
 
     const system = splitAtInputs(normaliseFabricText(text), FABRIC_VARIABLE);

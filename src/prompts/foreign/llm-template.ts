@@ -67,6 +67,7 @@ export const LLM_TEMPLATE: ForeignFormat = {
     }),
 };
 
+/** Reads a template: a system prompt and a prompt, the options of the model, and the output. */
 function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
   for (const entry of entries.values()) reportUnsupportedKey(entry, findings);
 
@@ -123,11 +124,12 @@ function reportUnsupportedKey(entry: YamlEntry, findings: Findings): void {
 }
 
 /**
- * `$name`, `${name}` and `$$`, as Python's string.Template has them:
+ * Matches `$name`, `${name}` and `$$`, as Python's string.Template has them:
  * https://docs.python.org/3/library/string.html
  */
 const LLM_VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Za-z_]\w*)\})/gu;
 
+/** Returns the pieces of a text with variables; undefined if it is empty. */
 function parsePieces(entry: YamlEntry | undefined): Piece[] | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
 
@@ -184,13 +186,14 @@ const LLM_OPTIONS: Readonly<Record<string, string>> = {
   stop: 'stopSequences',
 };
 
-interface Option {
+/** An option of the model under our name. */
+interface ModelOption {
   readonly key: string;
   readonly value: JsonValue;
   readonly place: YamlEntry;
 }
 
-function readModelOptions(entries: YamlEntries, findings: Findings): Option[] {
+function readModelOptions(entries: YamlEntries, findings: Findings): ModelOption[] {
   const optionEntries = entries.get('options')?.value.readEntries('options') ?? [];
   const options = optionEntries
     .filter(({ key }) => key !== 'json_object')

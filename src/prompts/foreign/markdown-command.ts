@@ -74,13 +74,13 @@ function noteUnexecutedParts(markdown: Markdown, findings: Findings): void {
     markdown,
     /!`[^`]+`/u,
     findings,
-    found => `the command ${found} is not carried out: it is sent as text`,
+    match => `the command ${match} is not carried out: it is sent as text`,
   );
   noteLines(
     markdown,
     /(?<![\w`@./])@(?=[\w./~-]*[./])[\w~./-]*[\w~/]/u,
     findings,
-    found => `the file ${found} is not read: its name is sent as text`,
+    match => `the file ${match} is not read: its name is sent as text`,
   );
 }
 

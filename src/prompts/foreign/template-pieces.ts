@@ -65,9 +65,9 @@ export function listTestedInputs(pieces: readonly Piece[]): string[] {
  * @param value the text that it compares with
  */
 export function createBlockTag(words: string, input: string, value?: string): Piece {
-  const other = value === undefined ? '' : ` "${value}"`;
+  const comparedText = value === undefined ? '' : ` "${value}"`;
   return {
-    tag: `{{${words} ${formatInputTag(input).slice(2, -2)}${other}}}`,
+    tag: `{{${words} ${formatInputTag(input).slice(2, -2)}${comparedText}}}`,
     tests: input,
     equals: value,
   };
@@ -107,10 +107,10 @@ function escapeBraces(text: string, { isBeforeTag }: { readonly isBeforeTag: boo
   const isOpen = isBeforeTag && /(?<!\{)(?:\{\{)*\{$/u.test(text);
   const escapedText = (isOpen ? text.slice(0, -1) : text).replaceAll(
     /\\+|\{{2,}/gu,
-    (run, index: number, whole: string) => {
+    (run, index: number, unescapedText: string) => {
       // An empty comment separates literal backslashes from the escaping one.
       if (run.startsWith('\\')) {
-        return whole.startsWith('{{', index + run.length) ? `${run}\\{{!}}` : run;
+        return unescapedText.startsWith('{{', index + run.length) ? `${run}\\{{!}}` : run;
       }
       return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
     },

@@ -251,8 +251,8 @@ function inferInputType(schema: JsonObject): InputType {
   const kinds = isJsonList(choices)
     ? choices.filter(choice => choice !== null).map(choice => typeof choice)
     : listSchemaTypes(schema).filter(type => type !== 'null');
-  const [kind, ...others] = new Set(kinds);
-  return kind !== undefined && others.length === 0 && INPUT_TYPES.has(kind)
+  const [kind, ...otherKinds] = new Set(kinds);
+  return kind !== undefined && otherKinds.length === 0 && INPUT_TYPES.has(kind)
     ? (kind as InputType)
     : 'any';
 }

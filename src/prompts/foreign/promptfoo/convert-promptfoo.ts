@@ -39,6 +39,12 @@ import {
 } from './tests/variable-kinds.ts';
 import { reportUnsupportedParts } from './unsupported-parts.ts';
 
+/** The prompt of a configuration without one. */
+const DEFAULT_PROMPT = '{{prompt}}';
+
+/** The cases of a prompt that no provider gets. */
+const NO_CASES: CasesForPrompt = { cases: [], leftOutCount: 0 };
+
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.
  *
@@ -60,12 +66,7 @@ export async function convertPromptfoo(
   }
 }
 
-const DEFAULT_PROMPT = '{{prompt}}';
-
-/** The cases of a prompt that no provider gets. */
-const NO_CASES: CasesForPrompt = { cases: [], leftOutCount: 0 };
-
-/** The parts of a configuration with the chosen prompt. */
+/** The parts of a configuration that its files are built from. */
 interface ConfigurationParts {
   readonly description: string | undefined;
   readonly prompts: readonly ConfiguredPrompt[];
@@ -132,6 +133,7 @@ function omitUnsupportedText(
   return omitFreshIds(tests, prompt, models.allProviders, conversion);
 }
 
+/** Builds the prompt file, the test file and the models file. */
 function convertParts(
   { description, prompts, prompt, body, tests, models, jsonVariables }: ConfigurationParts,
   conversion: ConversionContext,
@@ -174,6 +176,7 @@ function readPromptsOrDefault(
   return [{ place: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
 }
 
+/** @throws {FileFault} if there is no prompt of the chosen number */
 function choosePrompt(
   prompts: readonly ConfiguredPrompt[],
   place: YamlValue,

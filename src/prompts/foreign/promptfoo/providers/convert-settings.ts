@@ -158,8 +158,8 @@ function findOwnSettings(
 function findThinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined {
   if (!isJsonObject(thinking)) return undefined;
 
-  const { thinkingBudget: budget, thinkingLevel: level, ...others } = thinking;
-  if (Object.keys(others).length > 0) return undefined;
+  const { thinkingBudget: budget, thinkingLevel: level, ...otherFields } = thinking;
+  if (Object.keys(otherFields).length > 0) return undefined;
 
   if (typeof level === 'string' && budget === undefined) {
     return { reasoningEffort: level.toLowerCase() };

@@ -11,10 +11,10 @@ export interface ConfigSource {
  * with `top_p`.
  */
 export function withDefaults(id: string, model: string, settings: JsonObject): JsonObject {
-  const { temperature, ...others } = { ...getDefaultSettings(id, model), ...settings };
+  const { temperature, ...otherSettings } = { ...getDefaultSettings(id, model), ...settings };
   const hasTemperature =
-    temperature !== undefined && !(id.startsWith('anthropic:') && 'topP' in others);
-  return { ...(hasTemperature && { temperature }), ...others };
+    temperature !== undefined && !(id.startsWith('anthropic:') && 'topP' in otherSettings);
+  return { ...(hasTemperature && { temperature }), ...otherSettings };
 }
 
 /** The default temperature and bound of promptfoo for OpenAI's interfaces and Messages. */

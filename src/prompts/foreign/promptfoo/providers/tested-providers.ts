@@ -49,6 +49,7 @@ export function withTestedProviders(
   };
 }
 
+/** The models that the tests share. */
 interface TestedModels {
   /** The providers that are asked; those that only tests name are added. */
   readonly providersByKey: Map<string, PromptfooProvider>;

@@ -2,14 +2,15 @@ import type { ConvertedTurn } from '../../converted-prompt.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 
+/** Stands for the index of a case that is left out. */
 const LEFT_OUT = -1;
 
 /** A turn before it is known whose answers it takes. */
 export type WrittenTurn = Omit<ConvertedTurn, 'after'>;
 
 /**
- * Returns the place of a test in a sequence of tests that run one after another; undefined if none
- * depends on another.
+ * Returns the position of a test in a sequence of tests that run one after another; undefined if
+ * none depends on another.
  */
 export function findTurn(
   { options, metadata, vars }: ConfiguredTest,
@@ -22,13 +23,15 @@ export function findTurn(
   const isConversation = mentionsVariable(template, '_conversation');
   if (!isConversation && variables.stored.length === 0) return undefined;
 
-  const { storesAs, isAlone } = options;
+  const { storesAs, leavesOutConversation = false } = options;
   const texts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
 
   return {
     test: testNumber,
     ...(isConversation &&
-      isAlone !== true && { conversation: JSON.stringify(metadata['conversationId'] ?? null) }),
+      !leavesOutConversation && {
+        conversation: JSON.stringify(metadata['conversationId'] ?? null),
+      }),
     ...(storesAs !== undefined && { storesAs }),
     takes: variables.stored.filter(name => texts.some(text => mentionsVariable(text, name))),
   };

@@ -63,7 +63,7 @@ interface ConfiguredTestOptions {
   /** The variable in which the answer is kept for later tests. */
   readonly storesAs?: string | undefined;
   /** True to leave the conversation out of its prompt. */
-  readonly isAlone?: boolean | undefined;
+  readonly leavesOutConversation?: boolean | undefined;
   /** The number of its repetitions. */
   readonly repeat?: number | undefined;
 }
@@ -96,7 +96,8 @@ export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): Conf
       transform: override.options.transform ?? base.options.transform,
       provider: override.options.provider ?? base.options.provider,
       storesAs: override.options.storesAs ?? base.options.storesAs,
-      isAlone: override.options.isAlone ?? base.options.isAlone,
+      leavesOutConversation:
+        override.options.leavesOutConversation ?? base.options.leavesOutConversation,
       repeat: override.options.repeat ?? base.options.repeat,
     },
     isLeftOut: base.isLeftOut || override.isLeftOut,

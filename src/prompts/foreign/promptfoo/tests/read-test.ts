@@ -86,7 +86,7 @@ export function readTest(
       transformVars: conversion.isForTest ? options.get(TRANSFORM_KEY) : undefined,
       provider: options.get('provider'),
       storesAs: options.get(STORE_KEY)?.scalar,
-      isAlone: readBoolean(options, 'disableConversationVar'),
+      leavesOutConversation: readBoolean(options, 'disableConversationVar'),
       repeat: readCount(options, 'repeat'),
     },
     metadata: readTestMetadata(entries),

@@ -62,9 +62,9 @@ async function readOwnTests(
   const tests = [...validTests, ...scenarioTests];
   if (tests.length > 0) return tests;
 
-  const areLeftOut = conversion.isForTest && conversion.omissionCount > omissionsBefore;
-  const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(defaultTest);
-  return isAskedOnce && !areLeftOut ? [EMPTY_TEST] : [];
+  if (!conversion.isForTest) return isTested(defaultTest) ? [EMPTY_TEST] : [];
+  const isAskedOnce = !entries.has('scenarios') && conversion.omissionCount === omissionsBefore;
+  return isAskedOnce ? [EMPTY_TEST] : [];
 }
 
 /** Returns true if `defaultTest` has something to test. */
@@ -146,6 +146,7 @@ function readJudges(
   });
 }
 
+/** Reads `defaultTest`, whose parts all tests share. */
 function readDefaultTest(
   node: YamlValue | undefined,
   conversion: ConversionContext,
@@ -163,9 +164,8 @@ export function readTestSettings(
   conversion: ConversionContext,
 ): Map<string, YamlValue> {
   if (!node || !conversion.isForTest) return new Map();
-  const options = readMergedValues(conversion.files.readValueOrFile(node), 'defaultTest').get(
-    'options',
-  );
+  const defaultTest = readMergedValues(conversion.files.readValueOrFile(node), 'defaultTest');
+  const options = defaultTest.get('options');
   const entries =
     options && !options.isEmpty
       ? readMergedValues(options, 'options')

@@ -6,6 +6,7 @@ import {
 } from '../../../../files/formats/json.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
+import type { Assertion } from '../assertions/assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import type { SourcePlace } from '../files/source-files.ts';
@@ -42,7 +43,7 @@ function transformTests(
   code: string,
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
-): (readonly [ConfiguredTest, ConfiguredTest])[] {
+): (readonly [test: ConfiguredTest, changedTest: ConfiguredTest])[] {
   const place = tests[0]?.options.transformVars;
   if (!place) return [];
 
@@ -147,8 +148,8 @@ export function omitFreshIds(
 ): boolean {
   const omissionsBefore = conversion.omissionCount;
   const tests = all.map(({ vars, asserts, options }) => [
-    [...vars.values()],
-    asserts,
+    [...vars.values()].flat().map(withoutPlace),
+    asserts.map(assertion => assertion && withoutPlace(assertion)),
     options.transform,
   ]);
 
@@ -167,6 +168,11 @@ export function omitFreshIds(
   }
 
   return conversion.omissionCount > omissionsBefore;
+}
+
+/** Returns a part of a test without its place, whose name could be that of a variable. */
+function withoutPlace(part: Variable | Assertion): object {
+  return { ...part, place: undefined };
 }
 
 /** The variables of a test before and after its code has run. */
