@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Deadline, waitUnlessAborted } from '../utils/abort-signals.ts';
+import { Deadline, resolveWhenAborted } from '../utils/abort-signals.ts';
 import { pastTimeError } from '../utils/limit-exceeded.ts';
 import type { ProcessTree, ProgramEnd } from './process-tree.ts';
 
@@ -107,7 +107,7 @@ export async function collectOutput(
   try {
     const outcomes: Promise<ProgramEnd | string | undefined>[] = [tree.whenEnded, output.tooLong];
     if (answer) outcomes.push(answer);
-    const outcome = await waitUnlessAborted(Promise.race(outcomes), deadline.signal);
+    const outcome = await resolveWhenAborted(Promise.race(outcomes), deadline.signal);
     if (typeof outcome === 'string') {
       return { ...output.takeOutput(), answer: outcome, end: 'answered' };
     }

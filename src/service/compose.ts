@@ -83,7 +83,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const { clock, onNotice, onRunEnd, env = {} } = options;
   const user = await ensureLocalUser(store);
   await seedSamples(store, clock);
-  const base = await openBaseParts(store, options);
+  const baseParts = await openBaseParts(store, options);
   const texts = new TextFeed();
   const toOperator = options.isForOneUser ? undefined : createNoticeLimiter(onNotice, clock);
   const limits = {
@@ -91,31 +91,31 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
   };
 
-  const executor = buildExecutor({ ...base, texts, toOperator }, options);
+  const executor = buildExecutor({ ...baseParts, texts, toOperator }, options);
   const onEnd = onRunEnd && withUserName(store, onRunEnd);
-  const runnerOptions = { ...base, executor, onEnd, limits, meter: options.meter };
-  const runner = options.runner(runnerOptions, base.models);
+  const runnerOptions = { ...baseParts, executor, onEnd, limits, meter: options.meter };
+  const runner = options.runner(runnerOptions, baseParts.models);
 
-  const resources = createResourcesView(base.models);
-  const services = buildServices({ ...base, runner, limits, resources, toOperator }, options);
+  const resources = createResourcesView(baseParts.models);
+  const services = buildServices({ ...baseParts, runner, limits, resources, toOperator }, options);
   const sessionKeyText = generateKeyText();
   const sessionKey = { hash: hashKey(sessionKeyText), userId: user.id };
 
   return {
-    ...base,
-    api: buildApi({ ...base, services, sessionKey }, options),
+    ...baseParts,
+    api: buildApi({ ...baseParts, services, sessionKey }, options),
     runner,
     texts,
     /** A key of the user `local` that is never stored. */
     sessionKey: sessionKeyText,
     userId: user.id,
-    costs: createCosts({ ...base, userId: user.id }),
+    costs: createCosts({ ...baseParts, userId: user.id }),
     providerBatches: () =>
       loadProviderBatches({
         services,
         userId: user.id,
         env,
-        answers: base.batchAnswers,
+        answers: baseParts.batchAnswers,
         signal: options.stopped,
       }),
   };

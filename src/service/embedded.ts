@@ -1,6 +1,6 @@
 import { endKeptPrograms } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
-import { unlessAborted } from '../utils/abort-signals.ts';
+import { rejectWhenAborted } from '../utils/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { compose, type ServiceParts } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
@@ -79,7 +79,7 @@ export async function startEmbedded(options: CommonOptions) {
       if (request.url.startsWith('file:')) return toResponse(await answerFile(media, request.url));
       const bytes = await collectBody(request.body);
       const answer = requests.track(callApi(parts.api, request, bytes));
-      return toResponse(await unlessAborted(answer, request.signal));
+      return toResponse(await rejectWhenAborted(answer, request.signal));
     },
     /** Stops unfinished runs; the cause is for example Ctrl-C. */
     close: (cause?: string) => close(cause, requests),

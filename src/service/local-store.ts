@@ -71,7 +71,7 @@ export class LocalStore {
   }
 
   /** Returns the definition of a published or unlisted version; undefined if there is none. */
-  async definition(promptVersionId: string): Promise<PromptDefinition | undefined> {
+  async findDefinition(promptVersionId: string): Promise<PromptDefinition | undefined> {
     const version = await this.#store.prompts.findVersion(promptVersionId.toLowerCase());
     return version && (await this.#definitions.getByVersion(version));
   }
@@ -92,7 +92,7 @@ export class LocalStore {
   }
 
   /** Returns all users, or the one with this name. */
-  users(name?: string): Promise<UserSummary[]> {
+  listUsers(name?: string): Promise<UserSummary[]> {
     return this.#store.accounts.listUsers(name);
   }
 

@@ -70,37 +70,34 @@ interface ShutdownSteps {
   readonly stopped: AbortController;
 }
 
+/** The parts of a served service that an embedded one lacks. */
+interface ServedParts {
+  readonly metrics: Metrics | undefined;
+  readonly thread: WorkThread;
+  readonly shutdown: ShutdownSteps;
+}
+
 async function serveFrom(
   store: Store,
   options: ServeOptions,
   metrics: Metrics | undefined,
 ): Promise<Service> {
-  const { promptsDir, drainMs = 0, graceMs = 0, onNotice = () => {}, clock } = options;
-  const shutdown: ShutdownSteps = {
-    draining: new AbortController(),
-    closing: new AbortController(),
-    stopped: new AbortController(),
-  };
-
+  const { drainMs = 0, graceMs = 0, clock } = options;
+  const shutdown = createShutdownSteps();
+  const { draining, closing, stopped } = shutdown;
   const thread = new WorkThread();
-  const composeOptions = await buildComposeOptions(store, options, { metrics, thread, shutdown });
-  const parts = await compose(store, composeOptions);
-  const http = createServiceServer(parts, options, shutdown, metrics);
-  const metricsServer = metrics?.server({
-    running: () => parts.runner.running,
-    queued: () =>
-      store.queue.countClaimable(store.isShared ? parts.models.listCapabilities() : undefined),
-  });
+  const served = { metrics, thread, shutdown };
 
-  const publisher =
-    promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
+  const parts = await compose(store, await buildComposeOptions(store, options, served));
+  const http = createServiceServer(parts, options, served);
+  const metricsServer = metrics && openMetricsServer(metrics, store, parts);
+  const publisher = await publishPromptsDirectory(parts, options);
 
   const stop = async (grace: number): Promise<void> => {
-    shutdown.draining.abort();
-    shutdown.closing.abort();
+    draining.abort();
+    closing.abort();
     publisher?.close();
     parts.models.close();
-    const { stopped } = shutdown;
     await stopServing({ ...parts, ...http, thread }, { clock, graceMs: grace, stopped });
     metricsServer?.close();
     metricsServer?.closeAllConnections();
@@ -114,14 +111,14 @@ async function serveFrom(
 
   warnIfUnencrypted(options);
   parts.runner.start();
-  const housekeeping = runHousekeeping(parts, shutdown.closing.signal);
+  const housekeeping = runHousekeeping(parts, closing.signal);
 
   return {
     ...getServiceUrls(options, servers),
     newKey,
     sessionKey: parts.sessionKey,
     async drain(signal) {
-      shutdown.draining.abort();
+      draining.abort();
       await clock.sleep(drainMs, signal).catch(() => {});
     },
     async close() {
@@ -132,22 +129,51 @@ async function serveFrom(
   };
 }
 
+function createShutdownSteps(): ShutdownSteps {
+  return {
+    draining: new AbortController(),
+    closing: new AbortController(),
+    stopped: new AbortController(),
+  };
+}
+
 function createServiceServer(
   { api }: ServiceParts<QueueRunner>,
   options: ServeOptions,
-  { closing }: ShutdownSteps,
-  metrics: Metrics | undefined,
+  { shutdown, metrics }: ServedParts,
 ): HttpServer {
   return createHttpServer({
     ...options,
     api,
     host: options.host ?? DEFAULT_HOST,
-    closing: closing.signal,
+    closing: shutdown.closing.signal,
     onRequest(event) {
       metrics?.requestAnswered(event);
       options.onRequest?.(event);
     },
   });
+}
+
+/** Returns a server for the metrics, with this instance's figures of runs. */
+function openMetricsServer(
+  metrics: Metrics,
+  store: Store,
+  { runner, models }: ServiceParts<QueueRunner>,
+): HttpServer['server'] {
+  return metrics.server({
+    running: () => runner.running,
+    queued: () =>
+      store.queue.countClaimable(store.isShared ? models.listCapabilities() : undefined),
+  });
+}
+
+async function publishPromptsDirectory(
+  parts: ServiceParts<QueueRunner>,
+  { promptsDir, onNotice = () => {} }: ServeOptions,
+) {
+  return promptsDir === undefined
+    ? undefined
+    : await publishFromDirectory(promptsDir, parts, onNotice);
 }
 
 type Servers = readonly [service: HttpServer['server'], metrics: HttpServer['server'] | undefined];
@@ -163,12 +189,6 @@ function getServiceUrls(
     metricsUrl:
       metricsServer && metrics && `${getServerOrigin(metricsServer, metrics.host)}/metrics`,
   };
-}
-
-interface ServedParts {
-  readonly metrics: Metrics | undefined;
-  readonly thread: WorkThread;
-  readonly shutdown: ShutdownSteps;
 }
 
 /** Returns the options by which a served service differs from an embedded one. */

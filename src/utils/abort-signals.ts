@@ -12,7 +12,7 @@ export function withoutListenerLimit<S extends AbortSignal | undefined>(signal: 
  * Resolves like `work`, or rejects with the signal's reason as soon as it is aborted. A late result
  * is passed to `discard`; a late error is ignored.
  */
-export async function unlessAborted<T>(
+export async function rejectWhenAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
   discard: (late: T) => void = () => {},
@@ -90,7 +90,7 @@ export async function withTimeout<T>(
 }
 
 /** Returns the result of `work`; undefined as soon as the signal is aborted. */
-export function waitUnlessAborted<T>(
+export function resolveWhenAborted<T>(
   work: Promise<T>,
   signal: AbortSignal,
 ): Promise<T | undefined> {

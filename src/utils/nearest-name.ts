@@ -6,7 +6,10 @@ export function findNearest(typed: string, names: readonly string[]): string | u
   const { length } = typed;
   const limit = Math.floor(length / 3);
   const [best] = names
-    .map(name => ({ name, distance: editDistance(typed.toLowerCase(), name.toLowerCase(), limit) }))
+    .map(name => ({
+      name,
+      distance: computeEditDistance(typed.toLowerCase(), name.toLowerCase(), limit),
+    }))
     .filter(({ distance }) => distance <= limit)
     .sort((one, other) => one.distance - other.distance);
   const [extended, ...otherExtended] = names.filter(name => name.startsWith(typed));
@@ -30,7 +33,7 @@ export function formatSuggestion(meant: string | undefined): string {
 export function isTypo(typed: string, name: string): boolean {
   const sortLetters = (text: string): string => Array.from(text).sort().join('');
   return (
-    editDistance(typed, name, 1) === 1 &&
+    computeEditDistance(typed, name, 1) === 1 &&
     (typed.length !== name.length || sortLetters(typed) === sortLetters(name))
   );
 }
@@ -39,7 +42,7 @@ export function isTypo(typed: string, name: string): boolean {
  * Counts the letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone
  * need more.
  */
-function editDistance(from: string, to: string, limit: number): number {
+function computeEditDistance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) > limit) return limit + 1;
 
   let rowBefore: number[] = [];

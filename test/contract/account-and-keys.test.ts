@@ -223,7 +223,9 @@ describe('keys of the local store', () => {
     expect(first).toMatchObject({ plan: 'pro', credits: 5, lastUsedAt: null, isNewUser: true });
     const second = await store.createKey({ user: 'eve', plan: 'none', credits: 9 });
     expect(second).toMatchObject({ plan: 'pro', credits: 5, isNewUser: false });
-    expect(await store.users('eve')).toEqual([{ user: 'eve', plan: 'pro', credits: 5, keys: 2 }]);
+    expect(await store.listUsers('eve')).toEqual([
+      { user: 'eve', plan: 'pro', credits: 5, keys: 2 },
+    ]);
   });
 
   test("a user's plan and credits can be changed, never below zero", async () => {

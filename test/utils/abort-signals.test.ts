@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { sleep, unlessAborted, withTimeout } from '../../src/utils/abort-signals.ts';
+import { rejectWhenAborted, sleep, withTimeout } from '../../src/utils/abort-signals.ts';
 import { collectGarbage } from '../support/system.ts';
 
 function abortReason(signal: AbortSignal): Promise<string> {
@@ -56,7 +56,7 @@ describe('work that a signal can end', () => {
     const work = setImmediate().then(() => Promise.reject(new Error('late')));
     const aborted = AbortSignal.abort(new Error('enough'));
 
-    await expect(unlessAborted(work, aborted)).rejects.toThrow('enough');
+    await expect(rejectWhenAborted(work, aborted)).rejects.toThrow('enough');
 
     await setImmediate();
     await setImmediate();
@@ -69,7 +69,7 @@ describe('work that a signal can end', () => {
     const late: string[] = [];
     const work = setImmediate().then(() => 'late');
     const ended = expect(
-      unlessAborted(work, stop.signal, result => void late.push(result)),
+      rejectWhenAborted(work, stop.signal, result => void late.push(result)),
     ).rejects.toThrow('Ctrl-C');
     stop.abort(new Error('Ctrl-C'));
     await ended;

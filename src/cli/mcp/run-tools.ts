@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isBelow } from '../../files/named-file.ts';
-import { unlessAborted } from '../../utils/abort-signals.ts';
+import { rejectWhenAborted } from '../../utils/abort-signals.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
@@ -104,7 +104,7 @@ export async function getRun(
 
 /** Returns the result of work; throws if the call is cancelled before. */
 async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return await unlessAborted(work, signal).catch((error: unknown) => {
+  return await rejectWhenAborted(work, signal).catch((error: unknown) => {
     throw signal.aborted ? new Error('the call was cancelled') : error;
   });
 }

@@ -38,7 +38,7 @@ export async function ensureFileVersion(
       });
       noteFindings(ctx, notes);
 
-      const definition = await store.definition(promptVersionId);
+      const definition = await store.findDefinition(promptVersionId);
       if (definition === undefined) return { promptId, promptVersionId, config: undefined };
 
       if ((model ?? defaultModel) === undefined && !definition.namesModel) await noteEcho(ctx);

@@ -25,5 +25,5 @@ export function findVersionDefinition(
   ctx: Context,
   promptVersionId: string,
 ): Promise<PromptDefinition | undefined> {
-  return withLocalStore(ctx, store => store.definition(promptVersionId));
+  return withLocalStore(ctx, store => store.findDefinition(promptVersionId));
 }

@@ -15,7 +15,7 @@ import {
   ProxySettingError,
   type ProxyVariables,
 } from '../../net/proxy.ts';
-import { unlessAborted, withoutListenerLimit } from '../../utils/abort-signals.ts';
+import { rejectWhenAborted, withoutListenerLimit } from '../../utils/abort-signals.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from '../errors.ts';
 import type {
   RequestBody,
@@ -82,7 +82,7 @@ class UndiciTransport implements Transport {
       const answer = this.#send.call(inFlight.watchDispatch(agent), inFlight.buildUndiciOptions());
 
       // undici itself notices an abort only once it is connected.
-      const { statusCode, headers, body } = await unlessAborted(
+      const { statusCode, headers, body } = await rejectWhenAborted(
         answer,
         request.signal,
         lateAnswer => {

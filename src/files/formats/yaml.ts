@@ -180,7 +180,7 @@ export class YamlValue implements FilePosition {
         return value.readItems('this list').map(item => convert(item, depth + 1));
       }
 
-      return scalarToJson(value.#node);
+      return convertScalar(value.#node);
     };
     return convert(this, 0);
   }
@@ -216,7 +216,7 @@ function isEmptyNode(node: YamlNode | null): boolean {
   return node === null || (node.kind === 'scalar' && node.value === null);
 }
 
-function scalarToJson(node: YamlNode | null): JsonValue {
+function convertScalar(node: YamlNode | null): JsonValue {
   if (node?.kind !== 'scalar') return null;
   const { value } = node;
   if (typeof value === 'number') {

@@ -96,7 +96,7 @@ function unpack(packedFile: PackedFile, folder: string): string {
  * @throws {Error} if it isn't this user's, or others may write to it
  */
 function checkOwnFolder(folder: string): number {
-  const { uid, mode, isDirectory } = statFolder(folder);
+  const { uid, mode, isDirectory } = readFolderStats(folder);
   if (!isDirectory) throw new Error(`${folder} is not a folder`);
   if (process.getuid === undefined) return mode;
   if (uid !== process.getuid()) throw new Error(`${folder} belongs to another user`);
@@ -104,7 +104,7 @@ function checkOwnFolder(folder: string): number {
   return mode;
 }
 
-function statFolder(folder: string): { uid: number; mode: number; isDirectory: boolean } {
+function readFolderStats(folder: string): { uid: number; mode: number; isDirectory: boolean } {
   const stats = lstatSync(folder);
   return { uid: stats.uid, mode: stats.mode, isDirectory: stats.isDirectory() };
 }

@@ -44,7 +44,7 @@ export interface UnnamedFile {
   /** Returns the name; called once the content is written. */
   readonly nameFor: () => string | Promise<string>;
   readonly content: FileContent;
-  /** What to do if the name is taken: give the new file a suffix, or replace the old one. */
+  /** If the name is taken, gives the new file a suffix or replaces the old one. */
   readonly ifTaken: 'suffix' | 'replace';
 }
 

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { explainConnectionFailure } from '../../net/connection-fault.ts';
-import { unlessAborted } from '../../utils/abort-signals.ts';
+import { rejectWhenAborted } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
@@ -123,7 +123,7 @@ async function resolveAddresses(
   proxy: URL | undefined,
 ): Promise<readonly string[]> {
   try {
-    return await unlessAborted(resolve(host), signal);
+    return await rejectWhenAborted(resolve(host), signal);
   } catch (error) {
     signal.throwIfAborted();
     const why = proxy ? `, so it can't be known to be public${onUnresolved?.(host) ?? ''}` : '';

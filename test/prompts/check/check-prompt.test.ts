@@ -370,7 +370,7 @@ describe('prompts on this machine', () => {
     });
 
     const definition = async () =>
-      (await store.definition(first.promptVersionId)) as PromptDefinition;
+      (await store.findDefinition(first.promptVersionId)) as PromptDefinition;
     expect(toPromptConfig(await definition())).toMatchObject({
       textInputs: { name: { required: true } },
     });

@@ -83,7 +83,7 @@ describe('a version that is not published', () => {
     const own = await openStore({ dataDir, env: {} });
     try {
       const { promptVersionId } = await own.ensureUnlistedVersion({ file });
-      expect(await own.definition(promptVersionId)).toMatchObject({ model: 'gpt-4o' });
+      expect(await own.findDefinition(promptVersionId)).toMatchObject({ model: 'gpt-4o' });
     } finally {
       await own.close();
     }

@@ -20,13 +20,13 @@ const USERS_FORM: ListForm<UserSummary> = {
 
 export async function listUsers(ctx: Context, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users list', flags, async store => {
-    await presentList(ctx, await store.users(), USERS_FORM);
+    await presentList(ctx, await store.listUsers(), USERS_FORM);
   });
 }
 
 export async function showUser(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users show', flags, async store => {
-    const [user] = await store.users(name);
+    const [user] = await store.listUsers(name);
     if (user === undefined) throw unknownUserError(ctx, flags, name);
     await presentList(ctx, [user], USERS_FORM, user);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import type { ProgramEnd } from '../../../processes/process-tree.ts';
-import { waitUnlessAborted, withTimeout } from '../../../utils/abort-signals.ts';
+import { resolveWhenAborted, withTimeout } from '../../../utils/abort-signals.ts';
 import {
   type CaseFacts,
   type CaseProgram,
@@ -73,7 +73,7 @@ async function awaitEndText(
   programEnd: Promise<ProgramEnd>,
   limitSignal: AbortSignal,
 ): Promise<string | undefined> {
-  const end = await waitUnlessAborted(programEnd, limitSignal);
+  const end = await resolveWhenAborted(programEnd, limitSignal);
   if (end === undefined) return undefined;
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
 }

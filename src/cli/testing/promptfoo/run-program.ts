@@ -2,7 +2,7 @@ import path from 'node:path';
 import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import { ProcessTree } from '../../../processes/process-tree.ts';
 import { withoutKeys } from '../../../processes/program-environment.ts';
-import { waitUnlessAborted, withTimeout } from '../../../utils/abort-signals.ts';
+import { resolveWhenAborted, withTimeout } from '../../../utils/abort-signals.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
@@ -107,7 +107,7 @@ async function awaitProgramEnd<T>(
   do {
     lengthBefore = output.text.length;
     end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, limitSignal =>
-      waitUnlessAborted(programEnd, limitSignal),
+      resolveWhenAborted(programEnd, limitSignal),
     );
     signal.throwIfAborted();
   } while (end === undefined && output.text.length > lengthBefore);

@@ -126,7 +126,9 @@ export class Bucket {
       headers: {
         'user-agent': USER_AGENT,
         ...headers,
-        'x-amz-content-sha256': Buffer.from(await sha256(body ?? EMPTY_OBJECT)).toString('hex'),
+        'x-amz-content-sha256': Buffer.from(await computeSha256(body ?? EMPTY_OBJECT)).toString(
+          'hex',
+        ),
       },
       accessKeyId,
       secretAccessKey,
@@ -185,6 +187,6 @@ function findXmlErrorCode(xml: string): string | undefined {
 }
 
 /** Returns the SHA-256 of bytes, computed off the thread that answers requests. */
-export async function sha256(bytes: Uint8Array): Promise<ArrayBuffer> {
+export async function computeSha256(bytes: Uint8Array): Promise<ArrayBuffer> {
   return await crypto.subtle.digest('SHA-256', bytes);
 }

@@ -4,7 +4,7 @@ import { explainCauseWithoutAddress } from '../../../net/connection-fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
 import type { Blobs, ByteRange } from './blobs.ts';
-import { Bucket, type BucketRequest, sha256 } from './bucket.ts';
+import { Bucket, type BucketRequest, computeSha256 } from './bucket.ts';
 import type { BucketLocation } from './bucket-location.ts';
 import { findElementText, listElementTexts } from './xml.ts';
 
@@ -241,5 +241,5 @@ function parseListedObjects(xml: string): ListedObject[] {
 }
 
 async function computeChecksum(bytes: Uint8Array): Promise<string> {
-  return Buffer.from(await sha256(bytes)).toString('base64');
+  return Buffer.from(await computeSha256(bytes)).toString('base64');
 }

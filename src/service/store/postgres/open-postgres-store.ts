@@ -11,7 +11,7 @@ import { explainDatabaseFault } from './database-faults.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { LeasedWorkers } from './leases.ts';
 import { migratePostgres } from './migrate.ts';
-import { createConnectionPool } from './pool.ts';
+import { createDatabasePool } from './pool.ts';
 import { createRequestRates } from './request-rates.ts';
 import { createRunWrites } from './run-writes.ts';
 
@@ -27,7 +27,7 @@ export async function openPostgresStore(
   { mediaDir, onNotice, onQuery, env }: StoreOptions,
 ): Promise<Store> {
   const address = readDatabaseUrl(url, env);
-  const pool = createConnectionPool(address);
+  const pool = createDatabasePool(address);
 
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),

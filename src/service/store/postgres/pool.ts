@@ -35,7 +35,7 @@ const TEST_ROUNDS = 10;
 const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
 
 /** The connections of a process to its database. */
-export interface ConnectionPool extends PostgresPool {
+export interface DatabasePool extends PostgresPool {
   /**
    * Checks that prepared statements work, unless the URL has `prepare=false`.
    *
@@ -45,11 +45,11 @@ export interface ConnectionPool extends PostgresPool {
 }
 
 /** Returns a pool whose connection faults are DatabaseUnavailableErrors. */
-export function createConnectionPool({
+export function createDatabasePool({
   hosts,
   connectTimeoutMs,
   prepares,
-}: DatabaseAddress): ConnectionPool {
+}: DatabaseAddress): DatabasePool {
   const primary = new PrimaryServer(hosts, connectTimeoutMs);
   const names = new StatementNames(prepares ? MAX_PREPARED_STATEMENTS : 0);
   return {

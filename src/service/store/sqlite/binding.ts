@@ -110,7 +110,7 @@ function findSqliteCode(error: unknown): number | undefined {
 }
 
 /** Retries `work` as long as another connection holds the lock that it needs. */
-export async function whenUnlocked<T>(work: () => T | Promise<T>): Promise<T> {
+export async function retryWhileLocked<T>(work: () => T | Promise<T>): Promise<T> {
   let firstBusy: number | undefined;
   while (true) {
     try {

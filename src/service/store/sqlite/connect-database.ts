@@ -8,7 +8,7 @@ import { placeNew } from '../../../files/writing/write-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { damagedStoreError } from '../store-errors.ts';
-import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
+import { isDamage, openSqlite, retryWhileLocked, type SqliteDatabase } from './binding.ts';
 import { LogFlush } from './log-flush.ts';
 import { createSchema, isForeign, migrateSqlite } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';
@@ -46,17 +46,17 @@ async function openCheckedDatabase(file: string, size: number) {
   const database = await openSqlite(file);
   try {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    const isForeignFile = await whenUnlocked(() => isForeign(database));
+    const isForeignFile = await retryWhileLocked(() => isForeign(database));
     if (isForeignFile) throw damagedStoreError(file, 'it is the database of another program');
 
     // Two processes that open a new file at once can meet a lock here despite the busy timeout.
-    await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
+    await retryWhileLocked(() => database.exec('pragma journal_mode = wal'));
 
     // On macOS, an ordinary sync leaves commits in the cache of the disk, which a power cut
     // empties.
     database.exec('pragma synchronous = full; pragma fullfsync = on; pragma foreign_keys = on');
-    const isMigrated = await whenUnlocked(() => migrateSqlite(database, file));
-    if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => checkIntegrity(database, file));
+    const isMigrated = await retryWhileLocked(() => migrateSqlite(database, file));
+    if (size <= MAX_CHECKED_SIZE) await retryWhileLocked(() => checkIntegrity(database, file));
     const log = await LogFlush.open(database);
     if (log) database.exec('pragma synchronous = normal');
 

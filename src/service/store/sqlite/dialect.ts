@@ -7,10 +7,10 @@ import {
   SqliteDriver,
 } from 'kysely';
 import {
+  retryWhileLocked,
   type SqliteDatabase,
   type SqliteStatement,
   type SqliteValue,
-  whenUnlocked,
 } from './binding.ts';
 
 const MAX_STATEMENTS = 200;
@@ -32,7 +32,7 @@ class StoreDriver extends SqliteDriver {
     const connection = await super.acquireConnection();
     return {
       executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
-        whenUnlocked(() => connection.executeQuery<R>(query)),
+        retryWhileLocked(() => connection.executeQuery<R>(query)),
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     };
   }

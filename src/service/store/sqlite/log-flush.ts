@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { flushData } from '../../../files/writing/write-below.ts';
-import { type SqliteDatabase, whenUnlocked } from './binding.ts';
+import { retryWhileLocked, type SqliteDatabase } from './binding.ts';
 
 const SELECT_LOG = `
   select journal_mode as mode, file
@@ -29,7 +29,9 @@ export class LogFlush {
 
   /** Opens the log of a database; undefined if it has none, or if the log can't be opened. */
   static async open(database: SqliteDatabase): Promise<LogFlush | undefined> {
-    const [{ mode, file }] = await whenUnlocked(() => database.prepare(SELECT_LOG).all() as [Log]);
+    const [{ mode, file }] = await retryWhileLocked(
+      () => database.prepare(SELECT_LOG).all() as [Log],
+    );
     // Some file systems can't share memory, so SQLite keeps no log there.
     if (mode !== 'wal') return undefined;
     // Windows flushes only what may be written.

@@ -6,7 +6,7 @@ import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { listWrittenBefore } from '../blobs/blob-files.ts';
 import type { WorkerKind } from '../store.ts';
-import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
+import { isBusy, openSqlite, retryWhileLocked, type SqliteDatabase } from './binding.ts';
 
 /** The workers of an SQLite store. */
 export type LockedWorkers = ReturnType<typeof createWorkerLocks>;
@@ -78,7 +78,7 @@ async function takeWorkerLock(file: string): Promise<SqliteDatabase> {
   await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
   // A process that checks if this one is alive holds the lock briefly.
-  await whenUnlocked(() => database.exec('begin exclusive'));
+  await retryWhileLocked(() => database.exec('begin exclusive'));
   return database;
 }
 
