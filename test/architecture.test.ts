@@ -266,8 +266,9 @@ describe('imports between folders', () => {
         importingRoom === undefined ||
         importedRoom === undefined ||
         importingRoom === importedRoom
-      )
+      ) {
         return false;
+      }
       return importedRoom === 'top'
         ? !mayImportFromTop(importingRoom, target)
         : importingRoom !== 'top' &&
@@ -290,8 +291,9 @@ describe('imports between folders', () => {
         if (
           importingRoom === importedRoom ||
           (floor === to && isTopFile(importingRoom) && isTopFile(importedRoom))
-        )
+        ) {
           return false;
+        }
         return to >= floor;
       });
 

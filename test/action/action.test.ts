@@ -117,8 +117,9 @@ const ECHO = '---\nmodel: echo\n---\n{{text}}';
 describe.runIf(isPosix)('the action', () => {
   it('declares the inputs and outputs of its step', () => {
     const usedExpressions = Object.values(ACTION.runs.steps[0]?.env ?? {}).join();
-    for (const name of Object.keys(ACTION.inputs))
+    for (const name of Object.keys(ACTION.inputs)) {
       expect(usedExpressions).toContain(`inputs.${name} `);
+    }
     expect(Object.keys(ACTION.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     // An expression in the text of a step would be a way into its shell.
     expect(ACTION.runs.steps[0]?.run).not.toContain('${{');

@@ -70,7 +70,7 @@ interface EndingService {
 
 async function startKillable(dataDir: string): Promise<EndingService> {
   const serving = await serveInProcess(dataDir);
-  return { url: serving.url, end: async () => void (await serving.kill()) };
+  return { url: serving.url, end: () => serving.kill() };
 }
 
 async function startClosable(dataDir: string): Promise<EndingService> {

@@ -78,8 +78,9 @@ const frames =
 
     // In pieces that have nothing to do with where its events end.
     const all = Buffer.concat(bytes);
-    for (let index = 0; index < all.length; index += 7)
+    for (let index = 0; index < all.length; index += 7) {
       response.write(all.subarray(index, index + 7));
+    }
     response.end();
   };
 

@@ -68,8 +68,9 @@ it.each<[string, string, object, string?]>([
   async (name, effort, expectedEffort, expectedNote) => {
     const { body, warnings } = await built(name, { reasoningEffort: effort });
     expect(body).toMatchObject(expectedEffort);
-    if (Object.keys(expectedEffort).length === 0)
+    if (Object.keys(expectedEffort).length === 0) {
       expect(JSON.stringify(body)).not.toMatch(/effort|thinking/i);
+    }
     const id = name.slice(name.indexOf('/') + 1);
     expect(warnings).toEqual(expectedNote === undefined ? [] : [`${id} ${expectedNote}`]);
   },
