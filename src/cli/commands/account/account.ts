@@ -6,7 +6,7 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { presentFacts } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 
-export async function showAccount(ctx: Context): Promise<void> {
+export async function printAccount(ctx: Context): Promise<void> {
   const { client } = await ctx.connection();
   const options = { signal: ctx.signal };
   const [owner, balance] = await withSpinner(

@@ -5,7 +5,7 @@ import { presentList, reportOutcome } from '../../outputs/present.ts';
 import { checkName } from '../../settings/config/profile-name.ts';
 
 /** Lists the aliases with their targets. */
-export async function listAliases(ctx: Context): Promise<void> {
+export async function printAliases(ctx: Context): Promise<void> {
   const rows = [...ctx.settings.aliases].map(([name, target]) => ({ name, target }));
   await presentList(ctx, rows, {
     columns: [

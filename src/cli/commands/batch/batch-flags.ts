@@ -18,6 +18,9 @@ import type { BATCH } from './spec.ts';
  */
 export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string };
 
+/** Matches the extension of a table in a form that is not written. */
+const FOREIGN_EXTENSION = /\.(?:tsv|xlsx?|ods|parquet)$/iu;
+
 /**
  * Checks the flags against each other before anything is read or sent.
  *
@@ -96,7 +99,7 @@ function refuseUnusableOut(
     );
   }
 
-  const [foreignExtension] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
+  const [foreignExtension] = FOREIGN_EXTENSION.exec(flags.out ?? '') ?? [];
   if (foreignExtension !== undefined) {
     throw usageError(
       `--out: results are written as JSONL or CSV, not as ${foreignExtension}`,

@@ -23,7 +23,7 @@ export async function batch(
   return runBatch(ctx, options);
 }
 
-export async function showBatchReport(
+export async function printBatchReport(
   ctx: Context,
   results: string,
   flags: FlagsOf<typeof BATCH_REPORT.flags>,

@@ -40,7 +40,7 @@ export async function resetSetting(ctx: Context, name: string): Promise<void> {
 }
 
 /** Lists every setting with its value; never a key. */
-export async function listSettings(ctx: Context): Promise<void> {
+export async function printSettings(ctx: Context): Promise<void> {
   const rows = SETTING_KEYS.map(key => {
     const setValue = ctx.settings.get(key);
     return { key, value: setValue ?? SETTINGS[key].default ?? null, isSet: setValue !== undefined };
@@ -62,7 +62,7 @@ export async function listSettings(ctx: Context): Promise<void> {
 }
 
 /** Lists the files and directories that promptrun uses, even if they don't exist yet. */
-export async function listStoredPaths(ctx: Context): Promise<void> {
+export async function printStoredPaths(ctx: Context): Promise<void> {
   const { listStoredItems } = await import('../../settings/stored-items.ts');
   const rows = listStoredItems(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
   await presentList(ctx, rows, {

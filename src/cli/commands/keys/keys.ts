@@ -51,7 +51,7 @@ function readKeyOptions({ user, plan, credits, author }: Flags): NewKey {
 /**
  * Lists the keys of the local service with their users and times of use, never the keys themselves.
  */
-export async function listKeys(ctx: Context, flags: DatabaseFlags): Promise<void> {
+export async function printKeys(ctx: Context, flags: DatabaseFlags): Promise<void> {
   const formatKeyAge = (time: string | null): string =>
     time === null ? 'never' : formatIsoAge(time, ctx.clock.now());
   await withOperatorStore(ctx, 'keys list', flags, async store => {

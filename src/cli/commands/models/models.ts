@@ -96,7 +96,7 @@ function formatEndpointCells({
 }
 
 /** Lists the providers that the embedded service knows, and shows if their keys are set. */
-export async function showProviders(ctx: Context): Promise<void> {
+export async function printProviders(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models providers');
   const report = await import('../../../models/catalogue/report-models.ts');
   const { providers, faults } = await report.listProviders(ctx);

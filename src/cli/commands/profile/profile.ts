@@ -15,7 +15,7 @@ interface ProfileRow {
 }
 
 /** Lists the profiles, without their keys. */
-export async function listProfiles(ctx: Context): Promise<void> {
+export async function printProfiles(ctx: Context): Promise<void> {
   await presentList(ctx, listProfileRows(ctx), {
     columns: [
       { title: 'NAME', min: 8, cell: ({ name }) => name },

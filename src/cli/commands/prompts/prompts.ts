@@ -19,7 +19,7 @@ import type { PROMPTS_GET } from './spec.ts';
  * Handles `prompts` without a verb: lists the prompts of the embedded service, otherwise prints the
  * help.
  */
-export async function listPromptsOrHelp(
+export async function printPromptsOrHelp(
   ctx: Context,
   _flags: object,
   command: Command,

@@ -28,7 +28,7 @@ import type { PROMPTS_RENDER } from './spec.ts';
 export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
 
 /** Shows the messages that a model would get. */
-export async function showRenderedPrompt(
+export async function printRenderedPrompt(
   ctx: Context,
   prompt: string,
   flags: RenderFlags,

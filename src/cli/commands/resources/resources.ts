@@ -65,7 +65,7 @@ function formatOptions({ availableRunOptions }: Model): string {
 }
 
 /** Shows the hash, age and file of the cached models. Sends nothing. */
-export async function showModelCache(ctx: Context): Promise<void> {
+export async function printModelCacheStatus(ctx: Context): Promise<void> {
   const { file, service, entry } = await readCachedResources(ctx);
   const status = {
     service,

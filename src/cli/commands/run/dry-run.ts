@@ -112,7 +112,7 @@ function toExpandingBody(body: string, { images }: RunRequest): string {
 
   const escapedBody = JSON.stringify(wholeBody).replaceAll(/[\\$`]/gu, '\\$&');
   return [...pictures].reduce(
-    (text, [mark, expansion]) => text.replace(mark, () => expansion),
+    (text, [placeholder, expansion]) => text.replace(placeholder, () => expansion),
     escapedBody,
   );
 }

@@ -7,7 +7,7 @@ import { isInDoubt, type JournalEntry } from '../../settings/journal/journal-lin
 import type { Cell } from '../../terminal/table.ts';
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
-export async function listStartedRuns(ctx: Context): Promise<void> {
+export async function printStartedRuns(ctx: Context): Promise<void> {
   const { journal } = ctx;
   const { entries, damagedCount } = await journal.read();
   if (damagedCount > 0) {

@@ -16,8 +16,11 @@ type ServeFlags = FlagsOf<typeof SERVE.flags>;
 
 type ServeSettings = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
-/** Matches decimal numbers above 0, such as `0.5` and `20`. */
-const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
+const HOST_FORMAT = { form: /^[\w.:-]+$/, expected: 'a host name or address' };
+const QUEUE_FORMAT = { form: /^\d{1,9}$/, expected: 'a whole number' };
+
+/** Decimal numbers above 0, such as `0.5` and `20`. */
+const RATE_FORMAT = { form: /^(?=.*[1-9])\d{1,9}(\.\d+)?$/, expected: 'a number above 0' };
 
 /** Matches an address with a port, such as `127.0.0.1:9464` or `[::1]:9464`. */
 const METRICS_ADDRESS = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[\w.-]+)):(?<port>\d{1,5})$/iu;
@@ -136,12 +139,7 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
   const rateLimit =
     flags.rateLimit === undefined
       ? undefined
-      : Number(
-          requireFormat('--rate-limit', flags.rateLimit, {
-            form: ABOVE_ZERO,
-            expected: 'a number above 0',
-          }),
-        );
+      : Number(requireFormat('--rate-limit', flags.rateLimit, RATE_FORMAT));
 
   return {
     database,
@@ -151,20 +149,12 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
     hideTemplates,
     allowPrograms,
     rerun,
-    host: requireFormat('--host', flags.host, {
-      form: /^[\w.:-]+$/,
-      expected: 'a host name or address',
-    }),
+    host: requireFormat('--host', flags.host, HOST_FORMAT),
     port: parsePort(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
     drainMs: parseDuration(flags.drain, '--drain'),
-    maxQueued: Number(
-      requireFormat('--max-queued', flags.maxQueued, {
-        form: /^\d{1,9}$/,
-        expected: 'a whole number',
-      }),
-    ),
+    maxQueued: Number(requireFormat('--max-queued', flags.maxQueued, QUEUE_FORMAT)),
     promptsDir:
       flags.prompts === undefined ? undefined : requireDirectory(flags.prompts, '--prompts', cwd),
     mediaDir:

@@ -18,13 +18,13 @@ const USERS_FORM: ListForm<UserSummary> = {
   ],
 };
 
-export async function listUsers(ctx: Context, flags: DatabaseFlags): Promise<void> {
+export async function printUsers(ctx: Context, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users list', flags, async store => {
     await presentList(ctx, await store.listUsers(), USERS_FORM);
   });
 }
 
-export async function showUser(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
+export async function printUser(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.listUsers(name);
     if (user === undefined) throw unknownUserError(ctx, flags, name);

@@ -14,7 +14,7 @@ import { resolveTarget } from '../../targets/resolve-target.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 
 /** Lists the published versions of a prompt, newest first. */
-export async function listVersions(ctx: Context, prompt: string): Promise<void> {
+export async function printVersions(ctx: Context, prompt: string): Promise<void> {
   const versions = await fetchPublishedVersions(ctx, prompt);
   const hasLabels = versions.some(
     ({ labels, history }) => readListAt(labels).length + readListAt(history).length > 0,
@@ -93,7 +93,7 @@ function formatMove(move: unknown, formatTime: (at: string) => string): string {
 }
 
 /** Shows a version of a prompt and its expected inputs. */
-export async function showVersion(ctx: Context, promptVersionId: string): Promise<void> {
+export async function printVersion(ctx: Context, promptVersionId: string): Promise<void> {
   const connection = await getTargetConnection(ctx, promptVersionId);
   const target = await resolveTarget(ctx, connection, promptVersionId, { source: 'command line' });
   const version = await connection.client.versions.get(target.promptVersionId, {

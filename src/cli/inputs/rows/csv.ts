@@ -83,7 +83,7 @@ export const DELIMITERS = [',', ';', '\t'] as const;
 /** Returns the separator in the header, and the text including the part that was read. */
 async function detectDelimiter(
   text: AsyncIterable<string>,
-): Promise<[string, AsyncIterable<string>]> {
+): Promise<[separator: string, text: AsyncIterable<string>]> {
   const pieces = text[Symbol.asyncIterator]();
   let textRead = '';
   let piece = await pieces.next();

@@ -11,6 +11,10 @@ export interface OutputPlace {
   readonly force: boolean;
 }
 
+/** Matches types whose extension is their own name, such as `image/png`. */
+const TYPE_NAMED_LIKE_EXTENSION =
+  /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u;
+
 /** Generic types that don't describe the bytes. */
 const GENERIC_TYPES = new Set([
   '',
@@ -78,8 +82,7 @@ const SAVED_EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
 function findUsualExtension(mediaType: string): string | undefined {
-  const [, sameName] =
-    /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];
+  const [, sameName] = TYPE_NAMED_LIKE_EXTENSION.exec(mediaType) ?? [];
   if (sameName !== undefined) return sameName;
   return Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined;
 }

@@ -16,6 +16,9 @@ import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal
 /** Size in bytes at which a journal is archived and a new one is started. */
 const MAX_JOURNAL_BYTES = 4 * 1024 * 1024;
 
+/** Matches the name of an archive, such as `journal-2026-05-01T12-00-00-000Z-1f3a9c20.jsonl`. */
+const ARCHIVE_NAME = /^journal-[\dTZ-]+-[\da-f]{8}\.jsonl$/u;
+
 /** Number of archived journals to keep. */
 const MAX_ARCHIVES = 16;
 
@@ -230,7 +233,7 @@ async function listArchivedFiles(file: string): Promise<string[]> {
   const directory = path.dirname(file);
   const names = await readdir(directory).catch(() => []);
   return names
-    .filter(name => /^journal-[\dTZ-]+-[\da-f]{8}\.jsonl$/u.test(name))
+    .filter(name => ARCHIVE_NAME.test(name))
     .sort()
     .reverse()
     .map(name => path.join(directory, name));
