@@ -22,18 +22,25 @@ export function recallRows(
 export function countEarlierRuns(
   budget: Budget,
   { batch: { connection, promptVersionId }, results }: OpenBatch,
-  knownJobs: RecalledJobs,
-  handedOverRows: ReturnType<typeof collectHandedRows>,
+  {
+    recalledJobs,
+    handedOverRows,
+  }: {
+    readonly recalledJobs: RecalledJobs;
+    readonly handedOverRows: ReturnType<typeof collectHandedRows>;
+  },
 ): void {
-  const jobSpending = collectEarlierSpending(knownJobs);
+  const jobSpending = collectEarlierSpending(recalledJobs);
   const states = [...results.states];
 
   // Results come first, because they have the runs' amounts, and a run is counted only once.
   const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
   const doubtIdsInResults = states
-    .filter(([id, { mayHaveRun }]) => mayHaveRun && !knownJobs.states.has(id))
+    .filter(([id, { mayHaveRun }]) => mayHaveRun && !recalledJobs.states.has(id))
     .map(([id]) => id);
-  const unansweredRows = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
+  const unansweredRows = [...handedOverRows].filter(
+    ([id]) => !hasEnded(recalledJobs.states.get(id)),
+  );
   const unansweredIds = unansweredRows.map(([, { customId }]) => customId);
   budget.countEarlierSpending(connection, {
     runs: [...runs, ...jobSpending.runs],
@@ -45,16 +52,16 @@ export function countEarlierRuns(
 export function reportDoublePayments(
   ctx: Context,
   openBatch: OpenBatch,
-  knownJobs: RecalledJobs,
+  recalledJobs: RecalledJobs,
 ): void {
   const { options, results } = openBatch;
-  const earlierIds = new Set([...results.states.keys(), ...knownJobs.states.keys()]);
+  const earlierIds = new Set([...results.states.keys(), ...recalledJobs.states.keys()]);
   const recreatedIds = [...earlierIds].filter(
-    id => planBatchRow(openBatch, id, knownJobs).kind === 'create',
+    id => planBatchRow(openBatch, id, recalledJobs).kind === 'create',
   );
   const steps = recreatedIds.map(id => {
     const isFailedResult = results.states.get(id)?.mayHaveRun === true;
-    return findUnknownRunStep(knownJobs, id) ?? (isFailedResult ? 'failed' : undefined);
+    return findUnknownRunStep(recalledJobs, id) ?? (isFailedResult ? 'failed' : undefined);
   });
   reportSecondPayments(ctx, steps.filter(step => step === 'creating').length);
 

@@ -122,7 +122,7 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.stopping });
   const handedOverRows = collectHandedRows(journal);
-  countEarlierRuns(budget, openBatch, recalledJobs, handedOverRows);
+  countEarlierRuns(budget, openBatch, { recalledJobs, handedOverRows });
 
   const runningBatch: RunningBatch = {
     ...openBatch,

@@ -44,7 +44,7 @@ export class ResumableRequests {
   readonly #ctx: Context;
   readonly #connection: Connection;
   readonly #options: ResumableRequestsOptions;
-  readonly #recalled: RecalledJobs;
+  readonly #recalledJobs: RecalledJobs;
   /** True if jobs are handed over to their models' provider. */
   readonly handsOver: boolean;
 
@@ -52,12 +52,15 @@ export class ResumableRequests {
     ctx: Context,
     connection: Connection,
     options: ResumableRequestsOptions,
-    { recalled, handsOver }: { readonly recalled: RecalledJobs; readonly handsOver: boolean },
+    {
+      recalledJobs,
+      handsOver,
+    }: { readonly recalledJobs: RecalledJobs; readonly handsOver: boolean },
   ) {
     this.#ctx = ctx;
     this.#connection = connection;
     this.#options = options;
-    this.#recalled = recalled;
+    this.#recalledJobs = recalledJobs;
     this.handsOver = handsOver;
   }
 
@@ -81,7 +84,7 @@ export class ResumableRequests {
       await journal.forget(isOwnJob);
     }
 
-    const recalled = await recallJobs(ctx, connection, journal, { changed: new Set() });
+    const recalledJobs = await recallJobs(ctx, connection, journal, { changed: new Set() });
     const facts = { service: connection.service, promptVersionId: '', options: {} };
     const time = new Date(ctx.clock.now()).toISOString();
     await journal.begin(resume ? { ...facts, resumes: true } : facts, time);
@@ -90,9 +93,9 @@ export class ResumableRequests {
       // The journal also holds the jobs of other tests of the same files, such as those that
       // --filter leaves out.
       const states = new Map(
-        [...recalled.states].filter(([id]) => isOwnJob(id) || !journal.earlierIds.has(id)),
+        [...recalledJobs.states].filter(([id]) => isOwnJob(id) || !journal.earlierIds.has(id)),
       );
-      const { runs, doubtIds } = collectEarlierSpending({ ...recalled, states });
+      const { runs, doubtIds } = collectEarlierSpending({ ...recalledJobs, states });
       const handedOverIds = handedOverJobs.map(([, { customId }]) => customId);
       budget.countEarlierSpending(connection, {
         runs: [...listEndedJobRuns(states, journal), ...runs],
@@ -101,7 +104,7 @@ export class ResumableRequests {
     }
 
     const handsOver = options.providerBatch || handedOverJobs.length > 0;
-    return new ResumableRequests(ctx, connection, options, { recalled, handsOver });
+    return new ResumableRequests(ctx, connection, options, { recalledJobs, handsOver });
   }
 
   /**
@@ -122,7 +125,7 @@ export class ResumableRequests {
     const { concurrency, budget, journal, stop } = this.#options;
     const jobPlans: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
-      const plan = planJob(job, this.#recalled, this.#connection, this.#options);
+      const plan = planJob(job, this.#recalledJobs, this.#connection, this.#options);
       if (plan.kind === 'report') {
         const { result } = plan;
         await this.#recordEarlier(job, result);
@@ -157,7 +160,7 @@ export class ResumableRequests {
     if (this.handsOver) return;
     const jobsPaidTwice = planned.filter(
       ({ job, plan }) =>
-        plan.kind === 'create' && findUnknownRunStep(this.#recalled, job.id) !== undefined,
+        plan.kind === 'create' && findUnknownRunStep(this.#recalledJobs, job.id) !== undefined,
     );
     reportSecondPayments(this.#ctx, jobsPaidTwice.length);
   }

@@ -26,7 +26,7 @@ export class DirectoryPrompts {
    */
   readonly #warnings = new Map<string, string>();
   /** The unusable files of the directory that were reported, so that each is reported once. */
-  readonly #leftOut = new Set<string>();
+  readonly #reportedFiles = new Set<string>();
 
   constructor(ctx: Context, directory: string) {
     this.#ctx = ctx;
@@ -59,8 +59,8 @@ export class DirectoryPrompts {
 
   #isExcluded(file: string): boolean {
     const reason = explainExclusion(file, this.#directory);
-    if (reason !== undefined && !this.#leftOut.has(file)) {
-      this.#leftOut.add(file);
+    if (reason !== undefined && !this.#reportedFiles.has(file)) {
+      this.#reportedFiles.add(file);
       this.#ctx.io.error(`warning: ${toOneLine(file)} is left out: ${toOneLine(reason)}`);
     }
     return reason !== undefined;

@@ -48,7 +48,7 @@ export function endUnlessEnded(end: () => void): void {
  * once.
  */
 export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
-  const controller = new AbortController();
+  const interruption = new AbortController();
   const handlers: ((signal: EndingSignal) => void)[] = [];
 
   const receivedAt = new Map<ReceivedSignal, number>();
@@ -78,18 +78,18 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
     const handler = handlers.at(-1);
     if (handler !== undefined) {
       handler(signal);
-    } else if (controller.signal.aborted) {
+    } else if (interruption.signal.aborted) {
       endAtOnce(signal);
     } else {
       endUnlessEnded(() => endAtOnce(signal));
       const options = signalName === 'SIGINT' ? {} : { stopCause: signalName };
-      controller.abort(new Interrupted(signal, [], options));
+      interruption.abort(new Interrupted(signal, [], options));
     }
   };
 
   for (const signal of ENDING_SIGNALS) source.on(signal, onSignal);
   return {
-    signal: controller.signal,
+    signal: interruption.signal,
     uninstall,
     onInterrupt: handler => {
       handlers.push(handler);

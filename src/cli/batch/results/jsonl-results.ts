@@ -22,7 +22,7 @@ export class JsonlResults implements ResultsFile {
   readonly #file: string;
   readonly #handle: FileHandle;
   /** True if a row may have more than one line. */
-  #hasTwins: boolean;
+  #hasRepeatedRows: boolean;
   readonly #droppedIds = new Set<string>();
   /**
    * The lines are not synchronised to disk one by one, because the batch's journal survives a power
@@ -36,7 +36,7 @@ export class JsonlResults implements ResultsFile {
     this.#lines = AppendLog.forHandle(handle, { durable: false });
     this.states = readResult.states;
     this.hasEarlierResults = readResult.hasEarlierResults;
-    this.#hasTwins = readResult.hasTwins;
+    this.#hasRepeatedRows = readResult.hasRepeatedRows;
   }
 
   /**
@@ -70,7 +70,7 @@ export class JsonlResults implements ResultsFile {
   }
 
   async write(line: ResultsLine): Promise<boolean> {
-    this.#hasTwins ||= this.states.has(line.id);
+    this.#hasRepeatedRows ||= this.states.has(line.id);
     await this.#lines.append(line).catch((error: unknown) => {
       throw unwritableFileError(this.#file, error);
     });
@@ -80,7 +80,7 @@ export class JsonlResults implements ResultsFile {
   async finish(isSorted: boolean): Promise<void> {
     await this.#lines.flush();
     await throwIfReplaced(this.#file, this.#handle);
-    if (isSorted || this.#hasTwins || this.#droppedIds.size > 0) {
+    if (isSorted || this.#hasRepeatedRows || this.#droppedIds.size > 0) {
       await this.#rewrite(isSorted);
     } else {
       await flushHandle(this.#handle);
@@ -131,13 +131,13 @@ async function readStates(
   const states = new Map<string, ResultState>();
   let lineCount = 0;
 
-  let hasTwins = false;
+  let hasRepeatedRows = false;
   let tornLine: PlacedLine | undefined;
   for await (const line of readPlacedLines(handle)) {
     lineCount += 1;
     if (!line.isWhole) tornLine = line;
     const result = parseResultsLine(line.text);
-    hasTwins ||= result !== undefined && states.has(result.id);
+    hasRepeatedRows ||= result !== undefined && states.has(result.id);
     if (result !== undefined) states.set(result.id, toResultState(result));
     else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lineCount);
   }
@@ -153,7 +153,7 @@ async function readStates(
     reportRepair(`note: the last line of ${name} was incomplete and has been repaired`);
   }
 
-  return { states, hasEarlierResults: lineCount > 0, hasTwins };
+  return { states, hasEarlierResults: lineCount > 0, hasRepeatedRows };
 }
 
 function refuseLine(file: string, line: number): never {
