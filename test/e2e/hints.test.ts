@@ -330,7 +330,7 @@ it('batch ask.prompt, stopped by --timeout: the same command with the advised fl
   expect(await command([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });
 });
 
-/** What stops a command, with its exit code. */
+/** Signals and limits that stop a command, with the exit code. */
 const STOPS: [string, number][] = [
   ['--timeout', EXIT.waitTimeout],
   ...(isPosix ? ([['SIGINT', EXIT.interrupted]] satisfies [string, number][]) : []),
