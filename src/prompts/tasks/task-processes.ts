@@ -44,6 +44,7 @@ export class TaskProcesses {
   readonly #queue = new PQueue({
     concurrency: Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
+  /** The number of tasks of each user that are not done. */
   readonly #taskCounts = new Map<number | undefined, number>();
   readonly #memoryMiB: number;
   readonly #isForOneUser: boolean;

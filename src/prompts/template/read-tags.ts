@@ -55,10 +55,10 @@ export class TagReader {
   }
 
   readCall({ params, hash, ...call }: TagCall, name: string, place: TemplatePlace): void {
-    const values = HELPERS[name]?.valueCount ?? 0;
-    if (values < Number.POSITIVE_INFINITY && params.length !== values) {
-      const words = ['no value', 'one value', 'two values'][values] ?? '';
-      return this.addFault(call, `\`${name}\` takes ${words}`, place);
+    const valueCount = HELPERS[name]?.valueCount ?? 0;
+    if (valueCount < Number.POSITIVE_INFINITY && params.length !== valueCount) {
+      const takenValues = ['no value', 'one value', 'two values'][valueCount] ?? '';
+      return this.addFault(call, `\`${name}\` takes ${takenValues}`, place);
     }
     for (const param of params) this.readExpression(param, place);
     for (const { value } of hash?.pairs ?? []) this.readExpression(value, place);

@@ -37,8 +37,8 @@ export class Marks {
   readonly #marks: Mark[] = [];
 
   /** Returns the text of a new marker. */
-  add(add: Mark): string {
-    return `${this.#nonce}:${this.#marks.push(add) - 1};`;
+  add(mark: Mark): string {
+    return `${this.#nonce}:${this.#marks.push(mark) - 1};`;
   }
 
   /** Splits a rendered text into messages. Text before the first role belongs to the user. */
@@ -54,33 +54,33 @@ export class Marks {
     };
 
     for (const [index, piece] of this.#splitPieces(renderedText).entries()) {
-      const add = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
-      if (add === undefined || add === 'value') {
-        text += add === undefined ? piece : '';
-        isValue ||= add === 'value';
+      const mark = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
+      if (mark === undefined || mark === 'value') {
+        text += mark === undefined ? piece : '';
+        isValue ||= mark === 'value';
         continue;
       }
 
       endText();
 
-      if (add === 'history') {
+      if (mark === 'history') {
         drafts.push(...asHistory(history), { role: 'model', content: [] });
-      } else if ('role' in add) {
-        drafts.push({ role: add.role, content: [] });
+      } else if ('role' in mark) {
+        drafts.push({ role: mark.role, content: [] });
       } else {
-        drafts.at(-1)?.content.push(add.part);
+        drafts.at(-1)?.content.push(mark.part);
       }
     }
 
     endText();
     const filledDrafts = drafts.filter(({ content }) => content.length > 0);
-    const isPlaced = filledDrafts.some(({ metadata }) => metadata?.['purpose'] === 'history');
-    return isPlaced ? filledDrafts : withHistory(filledDrafts, history);
+    const placesHistory = filledDrafts.some(({ metadata }) => metadata?.['purpose'] === 'history');
+    return placesHistory ? filledDrafts : withHistory(filledDrafts, history);
   }
 
   /**
-   * Returns texts and, between them, the indices of marks. An expression with the word would be
-   * compiled each time.
+   * Returns texts and, between them, the indices of marks. A regular expression with the random word
+   * would be compiled each time.
    */
   #splitPieces(rendered: string): string[] {
     const [first = '', ...otherParts] = rendered.split(`${this.#nonce}:`);

@@ -115,13 +115,13 @@ function readNamedPrompts(
   );
 }
 
-interface FileKnowledge {
+interface PromptTextFacts {
   /** True if the text of the prompt names a file. */
   readonly isFile: boolean;
 }
 
 /** Explains why a prompt file can't be a prompt that is written so; undefined if it can. */
-function findPromptFileFault(promptText: string, { isFile }: FileKnowledge): string | undefined {
+function findPromptFileFault(promptText: string, { isFile }: PromptTextFacts): string | undefined {
   if ((isFile || looksLikeFile(promptText)) && PROMPT_PROGRAM.test(promptText)) {
     return `the prompt ${promptText} is a program: a prompt file can't be one`;
   }
@@ -199,7 +199,7 @@ function parsePromptSections(
 }
 
 /** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
-function isFilePattern(promptText: string, { isFile }: FileKnowledge): boolean {
+function isFilePattern(promptText: string, { isFile }: PromptTextFacts): boolean {
   return /[*?]/u.test(promptText) && (isFile || /^[^\s{}]+\.\w+$/u.test(promptText));
 }
 
