@@ -10,8 +10,8 @@ const MAX_OBJECT_LENGTH = 100_000;
 export function* listLooseObjects(text: string): Generator<object> {
   let start = text.indexOf('{');
   while (start !== -1) {
-    const { end, openBraces } = findObjectEnd(text, start);
-    const value = parseLooseObject(text.slice(start, end) + '}'.repeat(openBraces));
+    const { end, openBraceCount } = findObjectEnd(text, start);
+    const value = parseLooseObject(text.slice(start, end) + '}'.repeat(openBraceCount));
     if (value !== undefined) yield value;
     start = text.indexOf('{', value === undefined ? start + 1 : end);
   }
@@ -24,16 +24,16 @@ export function* listLooseObjects(text: string): Generator<object> {
 function findObjectEnd(
   text: string,
   start: number,
-): { readonly end: number; readonly openBraces: number } {
+): { readonly end: number; readonly openBraceCount: number } {
   const lastIndex = Math.min(start + MAX_OBJECT_LENGTH, text.length);
-  let openBraces = 0;
+  let openBraceCount = 0;
   for (let index = start; index < lastIndex; index += 1) {
-    if (text[index] === '{') openBraces += 1;
-    else if (text[index] === '}') openBraces -= 1;
-    if (openBraces === 0) return { end: index + 1, openBraces };
+    if (text[index] === '{') openBraceCount += 1;
+    else if (text[index] === '}') openBraceCount -= 1;
+    if (openBraceCount === 0) return { end: index + 1, openBraceCount };
   }
 
-  return { end: lastIndex, openBraces };
+  return { end: lastIndex, openBraceCount };
 }
 
 /** Matches quoted text, which may contain slashes, and the beginning of a comment. */

@@ -61,7 +61,9 @@ async function forecastQuestions(
   for (const { row } of rows) {
     const expectations = flattenExpectations(expected?.byRow.get(row)?.expect ?? []);
     for (const { text: prompt, model } of [...expectations].filter(needsJudge)) {
-      for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
+      for (const _ of variants) {
+        await judge.forecast(forecast, { prompt, model }, { providerBatch });
+      }
     }
   }
 }

@@ -64,7 +64,8 @@ async function forecastEntry(
     await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
     // The question's final text needs an answer that does not exist yet.
     for (const { text, model, rank, judgeConfig } of judgedExpectations) {
-      await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
+      const question = { prompt: text, model, rank, judgeConfig };
+      await judge.forecast(forecast, question, { providerBatch });
     }
   }
 }

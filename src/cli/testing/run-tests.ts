@@ -71,7 +71,7 @@ export async function runRound(
     return { files, code: await dryRunTests(ctx, checkedEntries, faults, { ...options, judge }) };
   }
 
-  if (round !== undefined && (await areEntriesFree(ctx, entries, preparedRound.isJudged))) {
+  if (round !== undefined && (await isRoundFree(ctx, preparedRound))) {
     round.onNoCost();
   }
 
@@ -236,10 +236,9 @@ function withUncheckedResults(
 }
 
 /** Returns true if nothing costs money: every answer is recorded or comes from a free model. */
-async function areEntriesFree(
+async function isRoundFree(
   ctx: Context,
-  entries: readonly PreparedEntry[],
-  isJudged: boolean,
+  { entries, isJudged }: Pick<PreparedRound, 'entries' | 'isJudged'>,
 ): Promise<boolean> {
   if (ctx.isReplay) return true;
   if (isJudged) return false;

@@ -40,8 +40,8 @@ export async function calculateCharge(
     return { ...counts, cost: toMoney(reportedDollars), estimated: 0 };
   }
 
-  const images = outputs.filter(({ type }) => type === 'image').length;
-  const { cost, estimated } = await computeUsageCost(model, usage, images, options);
+  const imageCount = outputs.filter(({ type }) => type === 'image').length;
+  const { cost, estimated } = await computeUsageCost(model, usage, imageCount, options);
   return { ...counts, cost, estimated: estimated ? 1 : 0 };
 }
 
@@ -52,14 +52,15 @@ export async function calculateCharge(
 async function computeUsageCost(
   model: ModelEntry,
   usage: EngineResult['usage'],
-  images: number,
+  imageCount: number,
   options: PricingOptions,
 ): Promise<{ cost: number | null; estimated: boolean }> {
-  const isPaidByPicture = images > 0 && model.price?.image !== undefined;
+  const isPaidByPicture = imageCount > 0 && model.price?.image !== undefined;
   if (!usage && !isPaidByPicture && model.price?.run === undefined) {
     return { cost: null, estimated: false };
   }
   const pricing = await findPricing(model, { ...options, tier: usage?.tier });
-  const cost = pricing?.computeCost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
+  const cost =
+    pricing?.computeCost(usage ?? { input: 0, output: 0, cached: 0 }, imageCount) ?? null;
   return { cost, estimated: pricing?.isEstimate ?? false };
 }

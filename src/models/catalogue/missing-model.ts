@@ -71,7 +71,7 @@ function explainMissingAtProvider(
     return `${refusal}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
   }
 
-  if (rest.every(part => part === '') && providers.includes(provider)) {
+  if (rest.every(segment => segment === '') && providers.includes(provider)) {
     return `${refusal}: after ${prefix}/ comes the name of a model`;
   }
 

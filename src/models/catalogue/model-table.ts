@@ -262,8 +262,9 @@ class WatchedModels {
     const providersWithKey = providersInUse.filter(
       provider => findKeyVariable(provider, this.#options.env) !== undefined,
     );
-    const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
-    if (!provider || others.length > 0) return undefined;
+    const [provider, ...otherProviders] =
+      providersWithKey.length > 0 ? providersWithKey : providersInUse;
+    if (!provider || otherProviders.length > 0) return undefined;
 
     return guessModel(provider, name, { id: name, guessedFrom: 'key' });
   }

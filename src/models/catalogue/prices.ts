@@ -11,7 +11,7 @@ const REDUCED_SHARE = 0.5;
 export interface Pricing {
   /** True if it comes from the bundled table. */
   readonly isEstimate: boolean;
-  computeCost(tokens: Omit<ProviderUsage, 'dollars' | 'tier'>, images: number): Money;
+  computeCost(tokens: Omit<ProviderUsage, 'dollars' | 'tier'>, imageCount: number): Money;
 }
 
 export interface PricingOptions {
@@ -60,7 +60,8 @@ export async function findPricing(
   return (
     pricing && {
       ...pricing,
-      computeCost: (usage, images) => Math.round(pricing.computeCost(usage, images) * share),
+      computeCost: (usage, imageCount) =>
+        Math.round(pricing.computeCost(usage, imageCount) * share),
     }
   );
 }
@@ -96,10 +97,10 @@ function createDescribedPricing(price: Price, { modality }: ModelEntry): Pricing
   const perImage = modality === 'image' ? toMoney(image) : 0;
   return {
     isEstimate: false,
-    computeCost: ({ input: tokens, output: answerTokens, cached }, images) => {
+    computeCost: ({ input: tokens, output: answerTokens, cached }, imageCount) => {
       const dollars =
         ((tokens - cached) * input + cached * cachedInput + answerTokens * output) / 1e6;
-      return toMoney(dollars) + images * perImage;
+      return toMoney(dollars) + imageCount * perImage;
     },
   };
 }

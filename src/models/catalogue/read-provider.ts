@@ -67,8 +67,16 @@ type AddressAndInterface = Pick<
 
 /** Returns the address of a known provider, and its interface unless the file names another. */
 function inheritAddress(
-  { addressName, baseUrl, engine: own, listsModels, missingVariables, fault, isMoved }: Provider,
-  engine: InterfaceName = own,
+  {
+    addressName,
+    baseUrl,
+    engine: baseEngine,
+    listsModels,
+    missingVariables,
+    fault,
+    isMoved,
+  }: Provider,
+  engine: InterfaceName = baseEngine,
 ): AddressAndInterface {
   return withoutUndefined({
     baseUrl,

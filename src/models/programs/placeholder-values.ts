@@ -62,8 +62,8 @@ function findOwnEntry<T>(values: Readonly<Record<string, T>>, key: string): T | 
 
 /** Returns the messages of a prompt as promptfoo has them; undefined for one text of the user. */
 function buildPromptfooMessages({ prompt: { messages } }: EngineJob): JsonValue | undefined {
-  const [first, ...others] = messages;
-  if (first?.role === 'user' && others.length === 0) return undefined;
+  const [first, ...otherMessages] = messages;
+  if (first?.role === 'user' && otherMessages.length === 0) return undefined;
   return messages.map(({ role, parts }) => ({
     role: role === 'model' ? 'assistant' : role,
     content: joinMessageText(parts),

@@ -92,8 +92,8 @@ export interface PlaceholderValues {
  */
 export function fillValue(value: JsonValue, fill: PlaceholderValues): JsonValue {
   if (typeof value === 'string') {
-    const [piece = '', ...others] = splitAtPlaceholders(value);
-    const isAlone = others.length === 0 && typeof piece !== 'string';
+    const [piece = '', ...furtherPieces] = splitAtPlaceholders(value);
+    const isAlone = furtherPieces.length === 0 && typeof piece !== 'string';
     return isAlone ? fill.inJson(piece) : fillText(value, fill.inText);
   }
 

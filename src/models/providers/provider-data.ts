@@ -7,7 +7,7 @@ export interface ProviderData {
   /** The interface that it speaks. */
   readonly engine: InterfaceName;
   /** Returns true for addresses that take Chat Completions instead. */
-  readonly asksChatAt?: (url: URL) => boolean;
+  readonly takesChatAt?: (url: URL) => boolean;
   /**
    * The variables of its key, named as in its own tools; the first that is set counts. Empty for a
    * local provider.
@@ -31,7 +31,7 @@ export const PROVIDERS: readonly ProviderData[] = [
     keyVariables: ['OPENAI_API_KEY'],
     engine: 'openai-responses',
     // Regions have hosts such as eu.api.openai.com. Few other servers implement Responses.
-    asksChatAt: ({ hostname }) => !/^(?:[a-z0-9-]+\.)?api\.openai\.com$/.test(hostname),
+    takesChatAt: ({ hostname }) => !/^(?:[a-z0-9-]+\.)?api\.openai\.com$/.test(hostname),
     takesBatches: true,
   },
   {
@@ -46,7 +46,7 @@ export const PROVIDERS: readonly ProviderData[] = [
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     engine: 'google',
-    asksChatAt: ({ pathname }) => pathname.endsWith('/openai'),
+    takesChatAt: ({ pathname }) => pathname.endsWith('/openai'),
     aliases: ['google', 'gemini'],
     addressVariablePrefix: 'GEMINI',
   },

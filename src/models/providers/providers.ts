@@ -45,10 +45,10 @@ function createProvider(data: ProviderData, env: Env): Provider {
 
 /** Returns the interface of a known provider at an address. */
 export function pickInterface(
-  { engine, asksChatAt }: ProviderData,
+  { engine, takesChatAt }: ProviderData,
   baseUrl: string,
 ): InterfaceName {
-  return URL.canParse(baseUrl) && asksChatAt?.(new URL(baseUrl)) ? 'openai' : engine;
+  return URL.canParse(baseUrl) && takesChatAt?.(new URL(baseUrl)) ? 'openai' : engine;
 }
 
 /** Returns true if the address is one of this machine. */

@@ -122,7 +122,7 @@ export class Judge {
   async forecast(
     forecast: Forecast,
     question: ModelQuestion,
-    providerBatch: boolean,
+    { providerBatch }: { readonly providerBatch: boolean },
   ): Promise<void> {
     const { estimatedCredits } = await this.#getVersion(this.#chooseJudge(question));
     await forecast.add(await this.#connect(), await this.#createBody(question), {

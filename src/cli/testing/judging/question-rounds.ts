@@ -63,9 +63,9 @@ export class QuestionRounds {
     this.#runningCount += Math.max(0, parts.length - 1);
     let runningPartCount = parts.length;
     const outcomes = await Promise.allSettled(
-      parts.map(async part => {
+      parts.map(async runPart => {
         try {
-          return await part();
+          return await runPart();
         } finally {
           runningPartCount -= 1;
           // After the last part the check itself continues.

@@ -126,7 +126,7 @@ function checkRunnable(prompts: readonly ConvertedTests[], name: string): void {
  * names again.
  */
 function forgetDeclaredModels({ declaredModels }: Context, file: string): void {
-  const index = declaredModels.findIndex(declared => declared.file === file);
+  const index = declaredModels.findIndex(configurationModels => configurationModels.file === file);
   if (index !== -1) declaredModels.splice(index, 1);
 }
 

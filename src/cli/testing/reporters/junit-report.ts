@@ -89,7 +89,7 @@ function renderTestCase(result: ReportedResult): Html {
 
   const details = escapeXml(
     listFailureDetails(result)
-      .map(({ mark, text }) => mark + text)
+      .map(({ prefix, text }) => prefix + text)
       .join('\n'),
   );
 

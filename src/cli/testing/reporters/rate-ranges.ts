@@ -60,7 +60,8 @@ export function buildCaseRanges(
     tone: status === 'passed' ? getPassedTone(caseRuns) : 'bad',
   };
 
-  return [...(isRepeated ? [rate] : []), ...buildChangeRanges(caseRuns, change, isRepeated)];
+  const changeRanges = buildChangeRanges(caseRuns, change, { isRepeated });
+  return isRepeated ? [rate, ...changeRanges] : changeRanges;
 }
 
 function getPassedTone(caseRuns: CaseRuns): GridRange['tone'] {
@@ -70,10 +71,12 @@ function getPassedTone(caseRuns: CaseRuns): GridRange['tone'] {
 function buildChangeRanges(
   runsNow: CaseRuns,
   change: CaseChange | undefined,
-  isRepeated: boolean,
+  { isRepeated }: { readonly isRepeated: boolean },
 ): GridRange[] {
   const { before, kind } = change ?? {};
-  if (before === undefined || (kind === 'same' && !isRepeated && before.runs === 1)) return [];
+  if (before === undefined) return [];
+  if (kind === 'same' && !isRepeated && before.runs === 1) return [];
+
   const difference = passRate(runsNow) - passRate(before);
   return [buildDifferenceRange({ difference, interval: caseDifferenceInterval(before, runsNow) })];
 }

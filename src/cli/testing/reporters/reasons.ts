@@ -78,9 +78,11 @@ function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): s
 function explainUndecided({ status, caseRuns, entry }: EntryResult): string[] {
   const { pass } = entry.testCase;
   if (status !== 'undecided' || caseRuns === undefined || pass.kind !== 'rate') return [];
-  const furtherRuns = countFurtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
+  const furtherRunCount = countFurtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
   const runs =
-    furtherRuns === undefined ? 'more than 10,000 more' : `about ${formatNumber(furtherRuns)} more`;
+    furtherRunCount === undefined
+      ? 'more than 10,000 more'
+      : `about ${formatNumber(furtherRunCount)} more`;
   return [`not enough runs to say: ${runs} would probably decide`];
 }
 

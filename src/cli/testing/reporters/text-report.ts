@@ -48,8 +48,8 @@ export function renderTreeReport(
 function paintDetails(result: ReportedResult, paint: ChalkInstance): string[] {
   const details = listFailureDetails(result);
   const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
-  const lines = details.map(({ mark, text }) => colours[mark](mark + text));
-  const hasDifference = details.some(({ mark }) => mark === '- ');
+  const lines = details.map(({ prefix, text }) => colours[prefix](prefix + text));
+  const hasDifference = details.some(({ prefix }) => prefix === '- ');
   return hasDifference
     ? [`${paint.red('- expected')}  ${paint.green('+ actual')}`, ...lines]
     : lines;
@@ -71,7 +71,7 @@ export function renderLinesReport(
   const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
     const name = escapeControls(`${entry.file.name}: ${formatEntryName(entry)}`);
-    const details = listFailureDetails(result).map(({ mark, text }) => `    ${mark}${text}`);
+    const details = listFailureDetails(result).map(({ prefix, text }) => `    ${prefix}${text}`);
     return [
       `${STATUS_WORDS[status]} ${name}${formatPassedRate(result)} (${seconds.toFixed(1)} s)`,
       ...details,
@@ -93,8 +93,8 @@ function formatPassedRate({ status, summary, change }: ReportedResult): string {
 
 /** A line about a result that did not pass, safe for a terminal. */
 interface DetailLine {
-  /** The mark at its beginning: expected, actual, both, or none for a message. */
-  readonly mark: '- ' | '+ ' | '  ' | '';
+  /** Its beginning: expected, actual, both, or none for a message. */
+  readonly prefix: '- ' | '+ ' | '  ' | '';
   readonly text: string;
 }
 
@@ -130,10 +130,10 @@ function toPartLines(part: GridPart): DetailLine[] {
   return part.kind === 'media' ? [] : toDetailLines(part.text, '');
 }
 
-function toDetailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
+function toDetailLines(text: string, prefix: DetailLine['prefix']): DetailLine[] {
   return escapeControls(text.replace(/\n$/u, ''))
     .split('\n')
-    .map(line => ({ mark, text: line }));
+    .map(line => ({ prefix, text: line }));
 }
 
 function cutDetailLines(lines: DetailLine[]): DetailLine[] {
@@ -142,6 +142,6 @@ function cutDetailLines(lines: DetailLine[]): DetailLine[] {
   if (hiddenCount <= 0) return lines;
   return [
     ...lines.slice(0, MAX_DIFFERENCE_LINES),
-    { mark: '', text: `… ${hiddenCount} more lines` },
+    { prefix: '', text: `… ${hiddenCount} more lines` },
   ];
 }

@@ -206,7 +206,7 @@ async function renderModelRequest(
     role: role === 'model' ? 'assistant' : role,
     content: content.map(part => ('text' in part ? part.text : '')).join(''),
   }));
-  const [first, ...others] = turns;
+  const [first, ...otherTurns] = turns;
 
-  return first?.role === 'user' && others.length === 0 ? first.content : JSON.stringify(turns);
+  return first?.role === 'user' && otherTurns.length === 0 ? first.content : JSON.stringify(turns);
 }

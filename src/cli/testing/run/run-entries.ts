@@ -161,9 +161,7 @@ async function checkTogether(
   checks: RepetitionChecks,
 ): Promise<void> {
   const rounds = createJournaledRounds(requests);
-  await Promise.all(
-    answers.map(answered => rounds.runCheck(() => checks.check(answered, { rounds }))),
-  );
+  await Promise.all(answers.map(answer => rounds.runCheck(() => checks.check(answer, { rounds }))));
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;
 }

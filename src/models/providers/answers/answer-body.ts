@@ -231,7 +231,7 @@ export function createCharacterListener(onText: EngineJob['onText']): (piece: st
     const text = remainder + piece;
     const isHalf = /[\uD800-\uDBFF]$/.test(text);
     remainder = isHalf ? text.slice(-1) : '';
-    const whole = isHalf ? text.slice(0, -1) : text;
-    if (whole !== '') onText?.(whole);
+    const completeText = isHalf ? text.slice(0, -1) : text;
+    if (completeText !== '') onText?.(completeText);
   };
 }

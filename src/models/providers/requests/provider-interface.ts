@@ -76,6 +76,6 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export function toSharedEffort(
   effort: string | undefined,
 ): Pick<LanguageModelV4CallOptions, 'reasoning'> {
-  const reasoning = EFFORTS.find(known => known === effort);
+  const reasoning = EFFORTS.find(knownEffort => knownEffort === effort);
   return reasoning === undefined ? {} : { reasoning };
 }

@@ -76,8 +76,8 @@ function listMissingKeywords(schema: unknown, sentSchema: unknown): string[] {
 
 function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<string>): void {
   if (Array.isArray(schema) && Array.isArray(sentSchema)) {
-    for (const [index, part] of schema.entries()) {
-      collectDropped(part, sentSchema[index], droppedNames);
+    for (const [index, subschema] of schema.entries()) {
+      collectDropped(subschema, sentSchema[index], droppedNames);
     }
   }
   if (!isJsonObject(schema) || !isJsonObject(sentSchema)) return;
@@ -95,16 +95,16 @@ function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<
   }
 }
 
-function collectDroppedByName(schemas: unknown, sent: unknown, dropped: Set<string>): void {
+function collectDroppedByName(schemas: unknown, sentSchemas: unknown, dropped: Set<string>): void {
   if (!isJsonObject(schemas)) return;
   for (const [name, schema] of Object.entries(schemas)) {
-    collectDropped(schema, readValueAt(sent, name), dropped);
+    collectDropped(schema, readValueAt(sentSchemas, name), dropped);
   }
 }
 
 /** Returns a schema with only those keywords; keeps nothing else next to a `$ref`. */
 function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
-  if (Array.isArray(schema)) return schema.map(part => withKeywords(part, keywords));
+  if (Array.isArray(schema)) return schema.map(subschema => withKeywords(subschema, keywords));
   if (!isJsonObject(schema)) return schema;
 
   const isReference = schema['$ref'] !== undefined;
@@ -116,9 +116,9 @@ function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
     keptFields.map(([keyword, value]) => {
       if (SUBSCHEMAS.has(keyword)) return [keyword, withKeywords(value, keywords)];
       if (!NAMED_SUBSCHEMAS.has(keyword) || !isJsonObject(value)) return [keyword, value];
-      const parts = Object.entries(value).map(([name, part]) => [
+      const parts = Object.entries(value).map(([name, subschema]) => [
         name,
-        withKeywords(part, keywords),
+        withKeywords(subschema, keywords),
       ]);
       return [keyword, Object.fromEntries(parts)];
     }),

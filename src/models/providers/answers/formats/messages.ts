@@ -60,7 +60,7 @@ export const MESSAGES: AnswerFormat = {
       readTextAt(iteration, 'type') === 'compaction';
     const allCounts = [counts, ...readListAt(counts, 'iterations').filter(isCompaction)];
     const sum = (name: string): number | undefined => {
-      const values = allCounts.flatMap(part => readCountAt(part, name) ?? []);
+      const values = allCounts.flatMap(partialCounts => readCountAt(partialCounts, name) ?? []);
       return values.length === 0 ? undefined : values.reduce((one, other) => one + other, 0);
     };
 
