@@ -262,17 +262,12 @@ describe('imports between folders', () => {
   it('lets each room of the command line import only rooms below it', () => {
     const upward = edges.filter(({ from, target }) => {
       const [importingRoom, importedRoom] = [cliRoom(from), cliRoom(target)];
-      if (
-        importingRoom === undefined ||
-        importedRoom === undefined ||
-        importingRoom === importedRoom
-      ) {
-        return false;
-      }
-      return importedRoom === 'top'
-        ? !mayImportFromTop(importingRoom, target)
-        : importingRoom !== 'top' &&
-            findFloor('cli', importedRoom) >= findFloor('cli', importingRoom);
+      if (importingRoom === undefined || importedRoom === undefined) return false;
+      if (importingRoom === importedRoom) return false;
+      if (importedRoom === 'top') return !mayImportFromTop(importingRoom, target);
+      if (importingRoom === 'top') return false;
+
+      return findFloor('cli', importedRoom) >= findFloor('cli', importingRoom);
     });
     expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -288,12 +283,9 @@ describe('imports between folders', () => {
       const upward = inside.filter(({ from, target }) => {
         const [importingRoom, importedRoom] = [findRoom(from), findRoom(target)];
         const [floor, to] = [findFloor(house, importingRoom), findFloor(house, importedRoom)];
-        if (
-          importingRoom === importedRoom ||
-          (floor === to && isTopFile(importingRoom) && isTopFile(importedRoom))
-        ) {
-          return false;
-        }
+        if (importingRoom === importedRoom) return false;
+        if (floor === to && isTopFile(importingRoom) && isTopFile(importedRoom)) return false;
+
         return to >= floor;
       });
 

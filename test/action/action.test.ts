@@ -120,6 +120,7 @@ describe.runIf(isPosix)('the action', () => {
     for (const name of Object.keys(ACTION.inputs)) {
       expect(usedExpressions).toContain(`inputs.${name} `);
     }
+
     expect(Object.keys(ACTION.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     // An expression in the text of a step would be a way into its shell.
     expect(ACTION.runs.steps[0]?.run).not.toContain('${{');

@@ -72,7 +72,7 @@ async function asOperator(line: string): Promise<string> {
 async function scripted(...script: Exchange[]): Promise<void> {
   const service = await startScriptedService(
     script.map(exchange => ({ times: 'any', ...exchange })),
-    { ordered: false },
+    { isOrdered: false },
   );
   onTestFinished(() => service.close());
   model.env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
@@ -330,7 +330,7 @@ it('batch ask.prompt, stopped by --timeout: the same command with the advised fl
   expect(await command([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });
 });
 
-/** Signals and limits that stop a command, with the exit code. */
+/** The ways to stop a command, each with its exit code. */
 const STOPS: [string, number][] = [
   ['--timeout', EXIT.waitTimeout],
   ...(isPosix ? ([['SIGINT', EXIT.interrupted]] satisfies [string, number][]) : []),

@@ -110,7 +110,7 @@ const ofList: Exchange = {
 async function scripted(
   ...script: Exchange[]
 ): Promise<{ service: ScriptedService; env: Record<string, string> }> {
-  const service = await startScriptedService(script, { ordered: false });
+  const service = await startScriptedService(script, { isOrdered: false });
   onTestFinished(async () => {
     await service.close();
     service.verify();

@@ -88,7 +88,7 @@ describe('prompts check', () => {
   ])('says what $file is, once', async ({ file, text, lines }) => {
     const { stdout, code } = await promptrun(['prompts', 'check', file], { [file]: text });
     expect(stdout.trimEnd().split('\n')).toEqual(
-      lines.map((line): unknown => expect.stringMatching(line)),
+      lines.map(line => expect.stringMatching(line) as string),
     );
     expect(code).toBe(EXIT.usage);
   });

@@ -35,6 +35,7 @@ export interface BatchResult {
   readonly stderr: string;
 }
 
+/** Starts `batch` in this process without waiting for its end. */
 export function startBatchCommand(
   args: readonly string[],
   options: TestOptions,

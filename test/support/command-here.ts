@@ -17,7 +17,7 @@ interface HereOptions
   readonly clock?: Clock;
 }
 
-/** Returns the machine's time, so many times as fast: waits keep their order. */
+/** Returns a clock that runs so many times as fast as the machine's; waits keep their order. */
 export function fastClock(times: number): Clock {
   const startedAt = Date.now();
   return {
@@ -37,7 +37,7 @@ interface CommandHere extends Pick<Captured, 'stderr' | 'raise'> {
  * For commands whose runs don't outlive them.
  */
 export function startCommandHere(
-  words: readonly string[],
+  argv: readonly string[],
   {
     env = {},
     home = temporaryDirectory(),
@@ -47,7 +47,7 @@ export function startCommandHere(
   }: HereOptions = {},
 ): CommandHere {
   const local = localServiceIn(home, env, clock);
-  const { ended, stdout, stdoutBytes, stderr, raise } = startInProcess(words, {
+  const { ended, stdout, stdoutBytes, stderr, raise } = startInProcess(argv, {
     home,
     env,
     stdin,
@@ -73,10 +73,10 @@ export function startCommandHere(
 
 /** Runs a command to its end in this process. */
 export function runCommandHere(
-  words: readonly string[],
+  argv: readonly string[],
   options: HereOptions = {},
 ): Promise<CommandOutcome> {
-  return startCommandHere(words, options).ended;
+  return startCommandHere(argv, options).ended;
 }
 
 /** A `serve` in this process. */
@@ -98,9 +98,9 @@ export async function serveHere(
   { env = {}, home = temporaryDirectory() }: Pick<HereOptions, 'env' | 'home'> = {},
 ): Promise<ServingHere> {
   const local = localServiceIn(home, env, systemClock);
-  const words = ['serve', '--port', '0', ...flags];
+  const argv = ['serve', '--port', '0', ...flags];
 
-  const { ended, stdout, stderr, raise } = startInProcess(words, {
+  const { ended, stdout, stderr, raise } = startInProcess(argv, {
     home,
     env,
     local,
@@ -124,8 +124,8 @@ export async function serveHere(
 
   if (!isUp()) throw new Error(`serve has ended: ${stderr()}`);
 
-  const found = (line: RegExp): string => line.exec(stdout())?.[1] ?? '';
-  return { baseUrl: found(/^listening on (\S+)$/m), key: found(/^key: (\S+)$/m), stop };
+  const readLine = (pattern: RegExp): string => pattern.exec(stdout())?.[1] ?? '';
+  return { baseUrl: readLine(/^listening on (\S+)$/m), key: readLine(/^key: (\S+)$/m), stop };
 }
 
 function localServiceIn(
@@ -133,11 +133,11 @@ function localServiceIn(
   env: Readonly<Record<string, string>>,
   clock: Clock,
 ): LocalService {
-  const all = commandEnvironment(home, env);
+  const fullEnv = commandEnvironment(home, env);
   return {
-    start: options => startEmbedded({ ...options, env: all, clock }),
-    serve: options => startService({ ...options, env: all }),
-    withStore: (options, use) => withStore({ ...options, env: all }, use),
+    start: options => startEmbedded({ ...options, env: fullEnv, clock }),
+    serve: options => startService({ ...options, env: fullEnv }),
+    withStore: (options, use) => withStore({ ...options, env: fullEnv }, use),
     isInUse,
   };
 }

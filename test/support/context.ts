@@ -75,8 +75,29 @@ export interface TestContext extends Captured {
   readonly close: () => Promise<void>;
 }
 
-/** The moment at which tests begin, in milliseconds. */
+/** The time at which tests begin, in milliseconds. */
 export const TEST_NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+const DEFAULT_GLOBALS: GlobalOptions = {
+  insecureHttp: false,
+  allowOutside: false,
+  allowPrivate: false,
+  json: false,
+  quiet: false,
+  debug: false,
+  debugBody: false,
+  color: true,
+  input: true,
+  spinner: true,
+  pager: true,
+};
+
+const NO_LOCAL_SERVICE: LocalService = {
+  start: failOn('start'),
+  serve: failOn('serve'),
+  withStore: failOn('withStore'),
+  isInUse: failOn('isInUse'),
+};
 
 /** Parses and runs a whole command line in this process, with captured streams. */
 export async function runInProcess(
@@ -106,7 +127,11 @@ export async function testContext(
 ): Promise<TestContext> {
   const { surroundings, captured } = surround(options);
   const io = createPlainIo(surroundings.streams);
-  const { ctx, close } = await createContext(surroundings, { ...DEFAULTS, ...options.globals }, io);
+  const { ctx, close } = await createContext(
+    surroundings,
+    { ...DEFAULT_GLOBALS, ...options.globals },
+    io,
+  );
   onTestFinished(close);
   const { prompter } = options;
 
@@ -117,24 +142,7 @@ export async function testContext(
   };
 }
 
-const DEFAULTS: GlobalOptions = {
-  insecureHttp: false,
-  allowOutside: false,
-  allowPrivate: false,
-  json: false,
-  quiet: false,
-  debug: false,
-  debugBody: false,
-  color: true,
-  input: true,
-  spinner: true,
-  pager: true,
-};
-
-/**
- * Returns a clock that stands still but for the sleeping: each sleep is over at once and moves it
- * on.
- */
+/** Returns a clock that only sleeps move on: each is over at once. */
 export function testClock(start: number = TEST_NOW): Clock {
   let now = start;
   return {
@@ -149,14 +157,14 @@ export function testClock(start: number = TEST_NOW): Clock {
   };
 }
 
-/** Returns a directory of the test's own, removed at its end. */
+/** Returns a new directory, which is removed at the end of the test. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
   onTestFinished(() => removeDirectory(directory));
   return directory;
 }
 
-/** Returns a directory of the test's own with files in it. */
+/** Returns a new directory with these files, which is removed at the end of the test. */
 export function directoryWith(files: Readonly<Record<string, string | Uint8Array>>): string {
   const home = temporaryDirectory();
   for (const [name, content] of Object.entries(files)) {
@@ -172,7 +180,7 @@ export function removeDirectory(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch (error) {
-    // Windows keeps a database until this process ends: it goes with all directories then.
+    // Windows keeps a database open until this process ends; all directories are removed then.
     if (isPosix) throw error;
   }
 }
@@ -185,7 +193,7 @@ function surround(options: TestOptions): { surroundings: HostEnvironment; captur
   const signals = new EventEmitter();
   const killed: EndingSignal[] = [];
   const exited: number[] = [];
-  const stdin = standardInput(options.stdin);
+  const stdin = toStandardInput(options.stdin);
 
   return {
     captured: {
@@ -224,18 +232,14 @@ function surround(options: TestOptions): { surroundings: HostEnvironment; captur
   };
 }
 
-const unexpected = (what: string) => (): never => {
-  throw new Error(`the test gives no local service to ${what}`);
-};
+/** Returns a function that fails the test, in place of one that its command should not call. */
+function failOn(name: string): () => never {
+  return () => {
+    throw new Error(`the test gives no local service to ${name}`);
+  };
+}
 
-const NO_LOCAL_SERVICE: LocalService = {
-  start: unexpected('start'),
-  serve: unexpected('serve'),
-  withStore: unexpected('withStore'),
-  isInUse: unexpected('isInUse'),
-};
-
-function standardInput(content: TestOptions['stdin']): NodeJS.ReadStream {
+function toStandardInput(content: TestOptions['stdin']): NodeJS.ReadStream {
   const stream =
     content instanceof Readable
       ? content

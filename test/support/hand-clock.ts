@@ -55,12 +55,12 @@ export class HandClock implements Clock {
    */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
-    for (;;) {
+    await settle();
+    while (this.#nextWake() <= end) {
+      this.set(Math.max(this.#now, this.#nextWake()));
       await settle();
-      const next = Math.min(...this.#sleepers.map(({ until }) => until));
-      if (next > end) return this.set(end);
-      this.set(Math.max(this.#now, next));
     }
+    this.set(end);
   }
 
   /** Jumps, forwards or back. */
@@ -77,6 +77,11 @@ export class HandClock implements Clock {
       this.#watchers.push({ ms, count, resolve });
       this.#resolveWatchers();
     });
+  }
+
+  /** Returns the time at which the next sleeper wakes; infinity if nobody sleeps. */
+  #nextWake(): number {
+    return Math.min(...this.#sleepers.map(({ until }) => until));
   }
 
   #resolveWatchers(): void {

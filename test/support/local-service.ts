@@ -43,6 +43,7 @@ export class TestService {
     private readonly description: InterfaceDescription,
   ) {}
 
+  /** Starts a service that its caller has to close. */
   static async start(options: Partial<ServiceOptions> = {}): Promise<TestService> {
     const dataDir = options.dataDir ?? temporaryDataDir();
     const notices: string[] = [];
@@ -60,7 +61,7 @@ export class TestService {
     );
   }
 
-  /** Starts one that is closed at the end of the test at the latest. */
+  /** Starts a service that is closed at the end of the test, unless it was closed before. */
   static async forTest(options: Partial<ServiceOptions> = {}): Promise<TestService> {
     const service = await TestService.start(options);
     onTestFinished(() => service.close());
@@ -109,7 +110,7 @@ export class TestService {
     return this.call<T>('POST', target, { ...options, body });
   }
 
-  /** Returns the data of a success; fails the test if it is none. */
+  /** Returns the data of a success; fails the test if the answer is an error. */
   async data<T>(target: string, options: CallOptions = {}): Promise<T> {
     const answer = await this.get<T>(target, options);
     expect(answer).toMatchObject({ http: 200, status: 'SUCCESS' });
@@ -130,19 +131,19 @@ export class TestService {
     return { promptId: found.promptId, promptVersionId: found.promptVersionId };
   }
 
-  /** Publishes a prompt file from beside the service, as the command line does. */
+  /** Publishes a prompt file through the store, as the command line does. */
   publish(slug: string, source: string): ReturnType<typeof publishPromptFile> {
     return publishPromptFile(this.dataDir, slug, source);
   }
 
-  /** Closes it, once. */
+  /** Closes the service, if it is still open. */
   close(): Promise<void> {
     this.#closed ??= this.service.close();
     return this.#closed;
   }
 }
 
-/** Returns a data directory that goes when the tests do. */
+/** Returns a data directory that is removed when all tests have ended. */
 export function temporaryDataDir(): string {
   return path.join(mkdtempSync(path.join(tmpdir(), 'promptrun-service-')), 'data');
 }
@@ -175,7 +176,7 @@ export async function openStoreIn(dataDir: string): ReturnType<typeof openStore>
   return await openStore({ dataDir, database: await databaseBeside(dataDir), env: {} });
 }
 
-/** Opens the same for a test, at whose end it is closed. */
+/** Opens the store of a data directory for a test, at whose end it is closed. */
 export async function storeForTest(dataDir: string): ReturnType<typeof openStore> {
   const store = await openStoreIn(dataDir);
   onTestFinished(() => store.close());

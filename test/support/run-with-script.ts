@@ -17,9 +17,9 @@ export interface ScriptedOutcome {
 export async function runWithScript(
   script: readonly Exchange[],
   argv: readonly string[] | ((baseUrl: string) => readonly string[]),
-  options: TestOptions & { readonly ordered?: boolean } = {},
+  options: TestOptions & { readonly isOrdered?: boolean } = {},
 ): Promise<ScriptedOutcome> {
-  const service = await startScriptedService(script, { ordered: options.ordered ?? true });
+  const service = await startScriptedService(script, options);
   onTestFinished(() => service.close());
   const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key', ...options.env };
   const { stdout, stderr, exitCode, home } = await runInProcess(

@@ -7,29 +7,32 @@ import { freePort } from './free-port.ts';
  * Starts a service on a free loopback port that expects these calls, in this order, and answers
  * each as scripted:
  *
- * const service = await startScriptedService([ { expect: { method: 'POST', path: '/runs' }, answer:
- * failure(504, 'GATEWAY_TIMEOUT_ERROR', '…', { runId }) }, { expect: { path: `/runs/${runId}` },
- * answer: success({ runId, runStatus: 'succeeded', outputs: [], tokens: 1 }) }, ]); … new
- * PromptService({ baseUrl: service.baseUrl, apiKey: 'a-key' }) … service.verify(); // fails on
- * unexpected, unfit and unused calls await service.close(); // or: afterEach(() => service.close())
+ * ```ts
+ * const service = await startScriptedService([
+ *   { expect: { method: 'POST', path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', '…', { runId }) },
+ *   { expect: { path: `/runs/${runId}` }, answer: success({ runId, runStatus: 'succeeded', outputs: [], tokens: 1 }) },
+ * ]);
+ * …
+ * new PromptService({ baseUrl: service.baseUrl, apiKey: 'a-key' })
+ * …
+ * service.verify(); // throws if a call was not expected, or an exchange was not used
+ * await service.close();
+ * ```
  *
- * A call that does not fit the next exchange is answered with HTTP 599 and reported by `verify`.
- * With `{ ordered: false }`, each call takes the first unused exchange that fits, for callers that
- * send several at once.
+ * A call that does not match the next exchange is answered with HTTP 599 and reported by `verify`.
+ * With `{ isOrdered: false }`, each call takes the first unused exchange that it matches, for
+ * callers that send several at once.
  */
 export async function startScriptedService(
   script: readonly Exchange[],
-  options: { readonly ordered?: boolean } = {},
+  options: { readonly isOrdered?: boolean } = {},
 ): Promise<ScriptedService> {
-  const service = new ScriptedService(script, options.ordered ?? true);
+  const service = new ScriptedService(script, options);
   await service.listen();
   return service;
 }
 
-/**
- * Starts the same for one test: it is closed with the test, and all of its script must have been
- * used.
- */
+/** Starts such a service for one test: at its end, the service is verified and closed. */
 export async function scriptedServiceForTest(
   ...script: readonly Exchange[]
 ): Promise<ScriptedService> {
@@ -49,7 +52,7 @@ export interface Exchange {
   readonly times?: number | 'any';
 }
 
-/** Everything that is given must fit; what is left out may be anything. */
+/** The properties that a call must have; those left out may have any value. */
 export interface Expectation {
   readonly method?: string;
   /** The path without `/v1` and without the query. */
@@ -59,8 +62,8 @@ export interface Expectation {
   /** Each named value must be equal or match; null must be missing. Names in lower case. */
   readonly headers?: Readonly<Record<string, string | RegExp | null>>;
   /**
-   * A predicate over the parsed JSON body (the text itself where it is not JSON), or the value it
-   * must equal.
+   * A predicate over the parsed JSON body, or over the text if it is not JSON; or the value that the
+   * body must equal.
    */
   readonly body?: ((body: unknown) => boolean) | object;
 }
@@ -101,7 +104,7 @@ export interface Call {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingMessage['headers'];
-  /** Parsed JSON, or the text where it is none; undefined where there was none. */
+  /** Parsed JSON, or the text if it is not JSON; undefined without a body. */
   readonly body: unknown;
   readonly bytes: Buffer;
   /** The caller's port, the same for calls over the same connection. */
@@ -154,7 +157,7 @@ export function html(
   return { status: httpStatus, headers: { 'content-type': 'text/html' }, body: text };
 }
 
-/** Returns the base URL of a port nobody listens on. */
+/** Returns the base URL of a port that nobody listens on. */
 export async function deadBaseUrl(): Promise<string> {
   return `http://127.0.0.1:${await freePort()}/v1`;
 }
@@ -163,14 +166,14 @@ export class ScriptedService {
   /** Every call, in the order in which they came in. */
   readonly calls: Call[] = [];
   readonly #server: Server;
-  readonly #left: { readonly exchange: Exchange; used: number }[];
-  readonly #ordered: boolean;
+  readonly #uses: { readonly exchange: Exchange; count: number }[];
+  readonly #isOrdered: boolean;
   readonly #faults: string[] = [];
   #port = 0;
 
-  constructor(script: readonly Exchange[], ordered: boolean) {
-    this.#left = script.map(exchange => ({ exchange, used: 0 }));
-    this.#ordered = ordered;
+  constructor(script: readonly Exchange[], { isOrdered = true }: { readonly isOrdered?: boolean }) {
+    this.#uses = script.map(exchange => ({ exchange, count: 0 }));
+    this.#isOrdered = isOrdered;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((error: unknown) => this.#faults.push(String(error)));
     });
@@ -204,11 +207,11 @@ export class ScriptedService {
 
   /** Throws, naming every call that was not expected and every exchange that was not used. */
   verify(): void {
-    const unused = this.#left
-      .filter(({ exchange, used }) => exchange.times !== 'any' && used < (exchange.times ?? 1))
+    const unused = this.#uses
+      .filter(({ exchange, count }) => exchange.times !== 'any' && count < (exchange.times ?? 1))
       .map(
-        ({ exchange, used }) =>
-          `unused (${used} of ${exchange.times ?? 1}): ${described(exchange.expect)}`,
+        ({ exchange, count }) =>
+          `unused (${count} of ${exchange.times ?? 1}): ${describeExpectation(exchange.expect)}`,
       );
     const faults = [...this.#faults, ...unused];
     if (faults.length > 0) {
@@ -218,20 +221,19 @@ export class ScriptedService {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {});
-    const head = receivedCall(request, Buffer.alloc(0));
-
-    const earlyExchange = this.#next(head, 'headers');
+    const callWithoutBody = toCall(request, Buffer.alloc(0));
+    const earlyExchange = this.#findNext(callWithoutBody, 'headers');
     if (earlyExchange?.answer === 'reset-before-body') {
-      this.calls.push(head);
-      this.#take(earlyExchange);
+      this.calls.push(callWithoutBody);
+      this.#countUse(earlyExchange);
       request.socket.resetAndDestroy();
       return;
     }
 
-    const call = receivedCall(request, await readBytes(request));
+    const call = toCall(request, await readBytes(request));
     this.calls.push(call);
 
-    const exchange = this.#next(call, 'whole');
+    const exchange = this.#findNext(call, 'whole');
     if (exchange === undefined) {
       this.#faults.push(
         `unexpected: ${call.method} ${call.path} ${JSON.stringify(call.query)} ${excerpt(call)}`,
@@ -240,65 +242,70 @@ export class ScriptedService {
       return;
     }
 
-    this.#take(exchange);
+    this.#countUse(exchange);
     const { answer } = exchange;
     await respond(response, typeof answer === 'function' ? await answer(call) : answer);
   }
 
-  #next(call: Call, received: 'headers' | 'whole'): Exchange | undefined {
-    const open = this.#left
-      .filter(({ exchange, used }) => used < maxCalls(exchange))
+  #findNext(call: Call, received: 'headers' | 'whole'): Exchange | undefined {
+    const remaining = this.#uses
+      .filter(({ exchange, count }) => count < readMaxCalls(exchange))
       .map(({ exchange }) => exchange);
-    if (!this.#ordered) return open.find(exchange => fits(exchange.expect, call, received));
+    if (!this.#isOrdered) {
+      return remaining.find(exchange => isExpected(exchange.expect, call, received));
+    }
 
-    // An exchange for any number of calls may be passed over.
-    for (const exchange of open) {
-      if (fits(exchange.expect, call, received)) return exchange;
+    for (const exchange of remaining) {
+      if (isExpected(exchange.expect, call, received)) return exchange;
+
+      // An exchange for any number of calls may be passed over.
       if (exchange.times !== 'any') return undefined;
     }
 
     return undefined;
   }
 
-  #take(exchange: Exchange): void {
-    const entry = this.#left.find(candidate => candidate.exchange === exchange);
-    if (entry) entry.used++;
+  #countUse(exchange: Exchange): void {
+    const use = this.#uses.find(candidate => candidate.exchange === exchange);
+    if (use) use.count++;
   }
 }
 
-function maxCalls({ times = 1 }: Exchange): number {
+function readMaxCalls({ times = 1 }: Exchange): number {
   return times === 'any' ? Number.POSITIVE_INFINITY : times;
 }
 
-function fits(expect: Expectation = {}, call: Call, received: 'headers' | 'whole'): boolean {
+function isExpected(expect: Expectation = {}, call: Call, received: 'headers' | 'whole'): boolean {
   const { method, path, query = {}, headers = {}, body } = expect;
   if (method !== undefined && method !== call.method) return false;
-  if (path !== undefined && !matches(path, call.path)) return false;
+  if (path !== undefined && !isMatch(path, call.path)) return false;
 
   if (!Object.entries(query).every(([name, value]) => (call.query[name] ?? null) === value)) {
     return false;
   }
 
-  if (!Object.entries(headers).every(([name, value]) => headerFits(value, call.headers[name]))) {
+  if (
+    !Object.entries(headers).every(([name, value]) => isHeaderExpected(value, call.headers[name]))
+  ) {
     return false;
   }
 
-  return received === 'headers' || body === undefined || bodyFits(body, call.body);
+  return received === 'headers' || body === undefined || isBodyExpected(body, call.body);
 }
 
-function matches(expected: string | RegExp, value: string): boolean {
+function isMatch(expected: string | RegExp, value: string): boolean {
   return typeof expected === 'string' ? expected === value : expected.test(value);
 }
 
-function headerFits(
+function isHeaderExpected(
   expected: string | RegExp | null,
   value: string | string[] | undefined,
 ): boolean {
   if (expected === null || value === undefined) return expected === null && value === undefined;
-  return matches(expected, String(value));
+  return isMatch(expected, String(value));
 }
 
-function bodyFits(expected: NonNullable<Expectation['body']>, body: unknown): boolean {
+function isBodyExpected(expected: NonNullable<Expectation['body']>, body: unknown): boolean {
   if (typeof expected === 'function') return (expected as (body: unknown) => boolean)(body);
   return JSON.stringify(expected) === JSON.stringify(body);
 }
@@ -309,7 +316,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-function receivedCall(request: IncomingMessage, bytes: Buffer): Call {
+function toCall(request: IncomingMessage, bytes: Buffer): Call {
   const url = new URL(request.url ?? '/', 'http://loopback');
   const text = bytes.toString('utf8');
   return {
@@ -317,13 +324,13 @@ function receivedCall(request: IncomingMessage, bytes: Buffer): Call {
     path: url.pathname.replace(/^\/v1(?=\/|$)/, ''),
     query: Object.fromEntries(url.searchParams),
     headers: request.headers,
-    body: text === '' ? undefined : parsed(text),
+    body: text === '' ? undefined : parseJsonOrText(text),
     bytes,
     port: request.socket.remotePort ?? 0,
   };
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -344,10 +351,10 @@ async function respond(response: ServerResponse, answer: PlainAnswer | Fault): P
 
 async function send(response: ServerResponse, answer: PlainAnswer): Promise<void> {
   const { status = 200, headers = {}, body = '', cutAfter, dripBytes, stayOpen } = answer;
-  const plain = typeof body === 'string' || body instanceof Uint8Array;
-  const bytes = Buffer.from(plain ? body : JSON.stringify(body));
+  const isPlain = typeof body === 'string' || body instanceof Uint8Array;
+  const bytes = Buffer.from(isPlain ? body : JSON.stringify(body));
   response.writeHead(status, {
-    ...(!plain && { 'content-type': 'application/json' }),
+    ...(!isPlain && { 'content-type': 'application/json' }),
     ...(cutAfter !== undefined &&
       !('transfer-encoding' in headers) && { 'content-length': String(bytes.byteLength) }),
     ...headers,
@@ -372,7 +379,7 @@ async function send(response: ServerResponse, answer: PlainAnswer): Promise<void
   }
 }
 
-function described(expect: Expectation = {}): string {
+function describeExpectation(expect: Expectation = {}): string {
   return `${expect.method ?? 'any method'} ${String(expect.path ?? 'any path')} ${JSON.stringify(expect.query ?? {})}`;
 }
 

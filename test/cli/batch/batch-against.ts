@@ -88,7 +88,7 @@ export async function batchAgainst(
     answer: (options.version ?? (as => as))(version.answer as PlainAnswer),
   };
   const exchanges = [{ ...request, times: 'any' as const }, ...script, creditsList];
-  const service = await startScriptedService(exchanges, { ordered: false });
+  const service = await startScriptedService(exchanges, { isOrdered: false });
   onTestFinished(() => service.close());
   const home = options.home ?? directoryWith({ 'names.csv': rows });
   const args = [

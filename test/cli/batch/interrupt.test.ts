@@ -51,7 +51,7 @@ async function holdingService(second?: PlainAnswer): Promise<{
         },
       },
     ],
-    { ordered: false },
+    { isOrdered: false },
   );
   onTestFinished(() => service.close());
 

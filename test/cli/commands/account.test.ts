@@ -14,7 +14,7 @@ function script(owner: unknown = OWNER, credits: unknown = { credits: 12.5 }): E
 
 describe('account', () => {
   it('shows the owner of the key and the credits left, in two requests', async () => {
-    const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
+    const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, isOrdered: false };
     const { stdout } = await runWithScript(script(), ['account'], terminal);
 
     expect(stdout).toBe('User     Ada Lovelace\nName     ada\nCredits  12.5\n');
@@ -35,16 +35,16 @@ describe('account', () => {
   });
 
   it('prints lines when piped, and JSON with every field', async () => {
-    const { stdout } = await runWithScript(script(), ['account'], { ordered: false });
+    const { stdout } = await runWithScript(script(), ['account'], { isOrdered: false });
     expect(stdout).toBe(
       'username\tada\ndisplayName\tAda Lovelace\nuserFlags\t3\nsince\t1843\ncredits\t12.5\n',
     );
-    const json = await runWithScript(script(), ['account', '--json'], { ordered: false });
+    const json = await runWithScript(script(), ['account', '--json'], { isOrdered: false });
     expect(JSON.parse(json.stdout)).toEqual({ ...OWNER, credits: 12.5 });
   });
 
   it('lets no name drive the terminal', async () => {
-    const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
+    const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, isOrdered: false };
     const owner = { username: 'a\u001b[2J\nb', displayName: null, userFlags: 0 };
     expect((await runWithScript(script(owner), ['account'], terminal)).stdout).toContain(
       'User     a^[[2J b\n',
@@ -57,7 +57,7 @@ describe('account', () => {
       [{ answer: lapsed, times: 'any' }],
       ['account'],
       {
-        ordered: false,
+        isOrdered: false,
       },
     );
     expect(stderr).toContain('error: the plan has lapsed (PAYMENT_REQUIRED_ERROR)');

@@ -179,7 +179,7 @@ describe('the cached hash', () => {
     const script = [resources('h1'), ...me({}, 'h1')];
     const home = temporaryDirectory();
     const { startScriptedService } = await import('../../support/scripted-service.ts');
-    const service = await startScriptedService(script, { ordered: false });
+    const service = await startScriptedService(script, { isOrdered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     await runInProcess(['resources', 'refresh'], { home, env });
     await runInProcess(['account'], { home, env });
@@ -202,7 +202,7 @@ describe('the cached hash', () => {
 
     const { startScriptedService } = await import('../../support/scripted-service.ts');
     const { startInProcess } = await import('../../support/context.ts');
-    const service = await startScriptedService(script, { ordered: false });
+    const service = await startScriptedService(script, { isOrdered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     const running = startInProcess(['account', '--query', 'credits'], { env });
 
@@ -230,7 +230,7 @@ describe('the cached hash', () => {
       script,
       ['account', '--query', 'credits'],
       {
-        ordered: false,
+        isOrdered: false,
       },
     );
     expect(stdout).toBe('5\n');
@@ -243,7 +243,7 @@ describe('the cached hash', () => {
       ...me(ACTION),
       { expect: { path: '/resources' }, answer: failure(500, 'SERVER_ERROR', 'broken') },
     ];
-    const { stderr } = await runWithScript(script, ['account', '--debug'], { ordered: false });
+    const { stderr } = await runWithScript(script, ['account', '--debug'], { isOrdered: false });
     expect(stderr).toContain('debug: models could not be refreshed');
   });
 
@@ -267,6 +267,6 @@ describe('the cached hash', () => {
       ['resources', 'refresh'],
     );
     const script = [...me(ACTION), { expect: { path: '/resources' }, answer: refused }];
-    await runWithScript(script, ['account'], { ordered: false });
+    await runWithScript(script, ['account'], { isOrdered: false });
   });
 });

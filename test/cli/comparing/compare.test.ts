@@ -95,7 +95,7 @@ describe('compare', () => {
         },
         { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }), times: 'any' },
       ],
-      { ordered: false },
+      { isOrdered: false },
     );
     onTestFinished(() => service.close());
 
@@ -271,7 +271,7 @@ describe('compare', () => {
           times: 'any',
         },
       ],
-      { ordered: false },
+      { isOrdered: false },
     );
     onTestFinished(() => service.close());
     const { exitCode, stderr } = await runInProcess(

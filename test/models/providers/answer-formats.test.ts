@@ -78,9 +78,10 @@ const frames =
 
     // In pieces that have nothing to do with where its events end.
     const all = Buffer.concat(bytes);
-    for (let index = 0; index < all.length; index += 7) {
-      response.write(all.subarray(index, index + 7));
+    for (let start = 0; start < all.length; start += 7) {
+      response.write(all.subarray(start, start + 7));
     }
+
     response.end();
   };
 

@@ -61,7 +61,7 @@ export async function serviceWithPrompt(
         times: 'any',
       },
     ],
-    { ordered: false },
+    { isOrdered: false },
   );
   onTestFinished(() => service.close());
 

@@ -53,7 +53,7 @@ describe('a run of a file of another tool', () => {
     const { promptrun } = machine({ [file]: text });
     const { exitCode, stderr } = await promptrun(['run', file, '-m', 'echo']);
     const notes = stderr.split('\n').filter(line => line.startsWith(`note: ${file}`));
-    expect(notes).toEqual(expectedNotes.map((note): unknown => expect.stringContaining(note)));
+    expect(notes).toEqual(expectedNotes.map(note => expect.stringContaining(note) as string));
     expect(exitCode).toBe(0);
   });
 });
