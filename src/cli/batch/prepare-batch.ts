@@ -8,9 +8,9 @@ import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flag-values.ts';
 import { createImageFinder } from '../inputs/images/image-source.ts';
 import {
-  checkInputs,
   openImages,
   openNamedImages,
+  placeAndCheckInputs,
   type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
@@ -106,7 +106,7 @@ export async function prepareRow(
 
   return {
     promptVersionId,
-    ...checkInputs(fields, withCommonInputs(batch.common, rowInputs), ROW_INPUT_HINTS),
+    ...placeAndCheckInputs(fields, withCommonInputs(batch.common, rowInputs), ROW_INPUT_HINTS),
     options,
   };
 }

@@ -3,9 +3,9 @@ import { CliError, usageError } from '../core/errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { createImageFinder, type ImageFinder } from '../inputs/images/image-source.ts';
 import {
-  checkInputs,
   openImages,
   openNamedImages,
+  placeAndCheckInputs,
   type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
@@ -163,7 +163,7 @@ async function buildVariantRequest(
   );
   const request = {
     promptVersionId,
-    ...checkInputs(fields, inputs),
+    ...placeAndCheckInputs(fields, inputs),
     options: commonInputs.options,
   };
   return model === undefined ? request : { ...request, model };

@@ -11,7 +11,7 @@ import type { Budget, Reservation } from '../creation/spending/budget.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions } from '../inputs/flag-values.ts';
 import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
-import { checkInputs, openImages, openNamedImages } from '../inputs/images/place-images.ts';
+import { openImages, openNamedImages, placeAndCheckInputs } from '../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../targets/run-name.ts';
 import { createAndFollow, type ToolCall, withProgress } from './follow-run.ts';
@@ -68,7 +68,7 @@ async function readRunRequest(
 
   return {
     promptVersionId,
-    ...checkInputs(fields, inputs),
+    ...placeAndCheckInputs(fields, inputs),
     options: readTextMapArgument(args, 'options'),
   };
 }

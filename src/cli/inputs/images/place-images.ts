@@ -27,18 +27,18 @@ export interface PlacedInputs<Image = ImageSource | undefined> {
 
 const NAMED_IMAGE_SOURCE = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 
-/** Opens images in their order, also `name=file`. Checks each before anything is sent. */
+/** Opens and checks images, such as `cat.png` or `photo=cat.png`, in their order. */
 export async function openImages<Image>(
   { cwd, open }: ImageFinder<Image>,
   sources: readonly string[],
 ): Promise<UnplacedImage<Image>[]> {
   const images: UnplacedImage<Image>[] = [];
-  for (const text of sources) {
-    const { name, file } = NAMED_IMAGE_SOURCE.exec(text)?.groups ?? {};
+  for (const source of sources) {
+    const { name, file } = NAMED_IMAGE_SOURCE.exec(source)?.groups ?? {};
     const isFile = (): boolean =>
-      statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
+      statSync(path.resolve(cwd, source), { throwIfNoEntry: false }) !== undefined;
     if (name === undefined || file === undefined || isFile()) {
-      images.push({ image: await open(text) });
+      images.push({ image: await open(source) });
     } else {
       images.push({ name, image: await open(file) });
     }
@@ -55,20 +55,20 @@ export async function openNamedImages<Image>(
   const names = new Set(fields.images.map(({ name }) => name));
   for (const { key } of fields.text) names.delete(key);
 
-  const texts = new Map(text);
+  const otherTexts = new Map(text);
   const namedImages: UnplacedImage<Image>[] = [];
   for (const [name, file] of text) {
     if (!names.has(name)) continue;
 
-    texts.delete(name);
+    otherTexts.delete(name);
+    // A line break means the content of a text file, such as `photo=@notes.txt` reads it.
     if (file.includes('\n') && !isImageUrl(file)) throw textForImageError(name);
     if (file !== '') namedImages.push({ name, image: await open(file) });
   }
 
-  return { text: texts, images: [...namedImages, ...images] };
+  return { text: otherTexts, images: [...namedImages, ...images] };
 }
 
-/** Returns the error for the content of a text file, such as `photo=@notes.txt` reads it. */
 function textForImageError(name: string): Error {
   return usageError(
     `the input ${JSON.stringify(name)} is an image, not text`,
@@ -124,23 +124,23 @@ export function placeImages<Image>(
 }
 
 function unknownImageError(name: string, names: readonly (string | undefined)[]): Error {
-  const knownNames = names.filter(text => text !== undefined);
+  const knownNames = names.filter(knownName => knownName !== undefined);
   const message = `no image of the prompt is called ${JSON.stringify(name)}`;
   if (knownNames.length === 0) return usageError(message);
   return usageError(message, `The prompt's images: ${knownNames.join(', ')}`);
 }
 
 /**
- * Returns the complete inputs of a run, always checked.
+ * Puts the images of a run in the places of their inputs, and checks all inputs.
  *
  * @throws {CliError} USAGE_ERROR if the config refuses them
  */
-export function checkInputs(
+export function placeAndCheckInputs(
   fields: InputFields,
-  namedInputs: UnplacedInputs,
+  unplacedInputs: UnplacedInputs,
   inputHints?: InputHints,
 ): PlacedInputs<ImageSource> {
-  const { text, images } = placeImages(fields, namedInputs);
+  const { text, images } = placeImages(fields, unplacedInputs);
   refuseInputFault(fields, { text, images }, { uncheckedHints: [], inputHints });
   return { text, images: images.filter(image => image !== undefined) };
 }

@@ -1,20 +1,20 @@
 import type { Connection, Context } from '../../context.ts';
-import { CaseFault, CliError, usageError } from '../../core/errors.ts';
-import { toFailure } from '../../core/failure.ts';
+import { CaseFault, usageError } from '../../core/errors.ts';
+import { toFailure, toPlacedError } from '../../core/failure.ts';
 import type { Budget } from '../../creation/spending/budget.ts';
 import type { InputHints } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flag-values.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import {
-  checkInputs,
   openNamedImages,
   type PlacedInputs,
+  placeAndCheckInputs,
 } from '../../inputs/images/place-images.ts';
 import { createNamedImageFinder } from '../../inputs/named-file.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
-import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
+import type { TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../entry-result.ts';
 import {
   computeContentKey,
@@ -24,9 +24,21 @@ import {
 } from './entry-keys.ts';
 import { resolveTestedVersion, type TestedVersion } from './tested-version.ts';
 
-export interface PreparedEntry extends EntryRequest {
+/** A case with one of its models, with its checked request. */
+interface EntryRequest extends KeyedEntry {
   /** The connection to the service that runs it. */
   readonly connection: Connection;
+  /** The estimate in the service's search results. */
+  readonly estimatedCredits: unknown;
+  /**
+   * False if it is not run, only counted: equal cases share their recordings by number, so if the
+   * second of two equal cases is chosen alone, its repetitions keep the numbers after the first's.
+   */
+  readonly isChosen: boolean;
+}
+
+/** An entry that is ready to run. */
+export interface PreparedEntry extends Omit<EntryRequest, 'isChosen'> {
   /** A key that equal cases share, regardless of their number or name. */
   readonly key: string;
   /**
@@ -40,21 +52,6 @@ export interface PreparedEntry extends EntryRequest {
   readonly nameKey: string | undefined;
 }
 
-interface EntryRequest extends KeyedEntry {
-  /** The estimate in the service's search results. */
-  readonly estimatedCredits: unknown;
-}
-
-/**
- * An entry that may only be prepared so that the repetitions of equal ones get different numbers.
- */
-interface CountedRequest extends EntryRequest {
-  /** False if it is not run. */
-  readonly isChosen: boolean;
-}
-
-type CountedEntry = CountedRequest & Omit<PreparedEntry, 'nameKey'>;
-
 /**
  * Resolves the target of every case and checks its inputs and options. Creates no run. An invalid
  * case is a fault of its whole file, so that nothing of that file is sent.
@@ -67,38 +64,54 @@ export async function prepareEntries(
   readonly entries: readonly PreparedEntry[];
   readonly faults: readonly FaultyTestFile[];
 }> {
-  const entries: CountedEntry[] = [];
+  const requests: EntryRequest[] = [];
   const faults: FaultyTestFile[] = [];
-  const nextRepetitions = new Map<string, number>();
-  const numbersInFiles = new Map<string, number>();
+  const faultyPaths = new Set<string>();
   const chosenKeys = collectRoughKeys(files);
-  const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
 
   for (const file of files) {
     // A configuration of promptfoo is read as several files.
-    if (isFaulty(file)) continue;
+    if (faultyPaths.has(file.file)) continue;
     try {
       const connection = await openConnection(file.target);
-      for (const request of await prepareFile(ctx, connection, file, chosenKeys)) {
-        const key = computeContentKey(request);
-        const firstRepetition = nextRepetitions.get(key) ?? 1;
-        nextRepetitions.set(key, firstRepetition + request.entry.testCase.repeat);
-
-        const keyInFile = `${file.file} ${key}`;
-        const numberInFile = (numbersInFiles.get(keyInFile) ?? 0) + 1;
-        numbersInFiles.set(keyInFile, numberInFile);
-        entries.push({ ...request, connection, key, firstRepetition, numberInFile });
-      }
+      requests.push(...(await prepareFile(ctx, connection, file, chosenKeys)));
     } catch (error) {
       ctx.signal.throwIfAborted();
       faults.push({ file: file.file, name: file.name, fault: toFailure(error) });
+      faultyPaths.add(file.file);
     }
   }
 
-  return {
-    entries: pickChosenEntries(entries.filter(({ entry }) => !isFaulty(entry.file))),
-    faults,
-  };
+  const validRequests = requests.filter(({ entry }) => !faultyPaths.has(entry.file.file));
+  return { entries: numberEntries(validRequests), faults };
+}
+
+/** Returns the chosen entries with their keys, and with numbers that all equal entries share. */
+function numberEntries(requests: readonly EntryRequest[]): PreparedEntry[] {
+  const nameKeys = requests.map(computeNameKey);
+  const nameKeyCounts = new Map<string, number>();
+  for (const nameKey of nameKeys) countUp(nameKeyCounts, nameKey);
+
+  const nextRepetitions = new Map<string, number>();
+  const countsInFiles = new Map<string, number>();
+  return requests.flatMap(({ isChosen, ...request }, index) => {
+    const { file, testCase } = request.entry;
+    const key = computeContentKey(request);
+    const firstRepetition = nextRepetitions.get(key) ?? 1;
+    nextRepetitions.set(key, firstRepetition + testCase.repeat);
+    const numberInFile = countUp(countsInFiles, `${file.file} ${key}`);
+    if (!isChosen) return [];
+
+    const ownNameKey = nameKeys[index] ?? '';
+    const nameKey = nameKeyCounts.get(ownNameKey) === 1 ? ownNameKey : undefined;
+    return [{ ...request, key, firstRepetition, numberInFile, nameKey }];
+  });
+}
+
+function countUp(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
 }
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
@@ -116,10 +129,10 @@ export async function checkPrices(
  * takes another's answer
  */
 export async function checkBatches(entries: readonly PreparedEntry[]): Promise<void> {
-  const turn = entries.find(({ entry }) => entry.testCase.turn)?.entry;
-  if (turn) {
-    const where = `${turn.file.name}:${turn.testCase.line}`;
-    throw usageError(`${where}: its cases use each other's answers, so they can't run in a batch`);
+  const turnEntry = entries.find(({ entry }) => entry.testCase.turn)?.entry;
+  if (turnEntry) {
+    const place = formatCasePlace(turnEntry);
+    throw usageError(`${place}: its cases use each other's answers, so they can't run in a batch`);
   }
   for (const { connection, request } of pickOnePerVersion(entries)) {
     await findBatchProvider(connection, request.promptVersionId);
@@ -151,32 +164,38 @@ async function prepareFile(
   connection: Connection,
   file: TestFile,
   chosenKeys: ReadonlySet<string>,
-): Promise<CountedRequest[]> {
-  const requests: CountedRequest[] = [];
+): Promise<EntryRequest[]> {
+  const requests: EntryRequest[] = [];
   const versions = new Map<TestedModel | undefined, TestedVersion>();
-  const chosen = new Set(file.cases);
+  const chosenCases = new Set(file.cases);
   for (const testCase of file.allCases ?? file.cases) {
-    const isChosen = chosen.has(testCase);
+    const isChosen = chosenCases.has(testCase);
     if (!isChosen && !chosenKeys.has(computeRoughKey(file, testCase))) continue;
     for (const tested of file.models) {
       const { model } = tested;
-      const preparing = prepareEntry(ctx, connection, versions, { file, testCase, model, tested });
-      const request = await (isChosen ? preparing : preparing.catch(() => undefined));
-      if (request) requests.push({ ...request, isChosen });
+      const entry = { file, testCase, model, tested };
+      const preparation = prepareRequest(ctx, connection, versions, entry);
+      // A case that is only counted may be invalid.
+      const request = await (isChosen ? preparation : preparation.catch(() => undefined));
+      if (request) requests.push({ ...request, connection, isChosen });
     }
   }
 
   return requests;
 }
 
-/** @throws {CliError} that names the case, for a fault of the whole file */
-async function prepareEntry(
+/**
+ * Resolves the version of an entry and checks its inputs and options.
+ *
+ * @throws {CliError} if the whole file can't be run; the message begins with the case's place
+ */
+async function prepareRequest(
   ctx: Context,
   connection: Connection,
   versions: Map<TestedModel | undefined, TestedVersion>,
-  entry: TestEntry,
-): Promise<EntryRequest> {
-  const { file, testCase, model, tested } = entry;
+  uncheckedEntry: TestEntry,
+): Promise<Omit<EntryRequest, 'connection' | 'isChosen'>> {
+  const { file, testCase, model, tested } = uncheckedEntry;
   const { options } = testCase;
   try {
     const version =
@@ -184,15 +203,13 @@ async function prepareEntry(
       (await resolveTestedVersion(ctx, connection, file, { ...tested, model }));
     versions.set(tested, version);
     const { promptVersionId, estimatedCredits, config, declaration } = version;
-    const inputs = await placeInputs(ctx, testCase, config);
+    const { entry, inputs } = await placeEntryInputs(ctx, uncheckedEntry, config);
     await checkOptions(ctx, connection, { promptVersionId, options });
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
 
     return { entry, request, estimatedCredits, declaration };
   } catch (error) {
-    const fault = toCaseError(entry, error);
-    if (!(error instanceof CaseFault)) throw fault;
-    return prepareEntry(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
+    throw toPlacedError(formatCasePlace(uncheckedEntry), error);
   }
 }
 
@@ -201,29 +218,32 @@ const IN_CASE: InputHints = {
   image: name => `under the inputs of the case: ${name}: <file>`,
 };
 
-async function placeInputs(
+/**
+ * Checks the inputs of an entry. A file that it may not use becomes the fault of the case, which
+ * then has no images.
+ */
+async function placeEntryInputs(
   ctx: Context,
-  { text, images, folder, fault }: TestCase,
+  entry: TestEntry,
   config: unknown,
-): Promise<PlacedInputs<ImageSource>> {
-  if (fault !== undefined) return { text, images: [] };
+): Promise<{ readonly entry: TestEntry; readonly inputs: PlacedInputs<ImageSource> }> {
+  const { testCase } = entry;
+  const { text, images, folder } = testCase;
+  const inputsWithoutImages = { text, images: [] };
+  if (testCase.fault !== undefined) return { entry, inputs: inputsWithoutImages };
+
   const fields = describeConfig(config);
   const finder = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
-  return checkInputs(fields, await openNamedImages(fields, { text, images }, finder), IN_CASE);
+  try {
+    const openedInputs = await openNamedImages(fields, { text, images }, finder);
+    return { entry, inputs: placeAndCheckInputs(fields, openedInputs, IN_CASE) };
+  } catch (error) {
+    if (!(error instanceof CaseFault)) throw error;
+    const fault = toPlacedError(formatCasePlace(entry), error);
+    return { entry: { ...entry, testCase: { ...testCase, fault } }, inputs: inputsWithoutImages };
+  }
 }
 
-function toCaseError({ file, testCase }: TestEntry, error: unknown): CliError {
-  const { message, ...failure } = toFailure(error);
-  return new CliError(`${file.name}:${testCase.line}: ${message}`, { ...failure, cause: error });
-}
-
-/** Returns the chosen entries, each with the key of its name unless another entry has the same. */
-function pickChosenEntries(countedEntries: readonly CountedEntry[]): PreparedEntry[] {
-  const keys = countedEntries.map(computeNameKey);
-  const counts = new Map<string, number>();
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return countedEntries.flatMap(({ isChosen, ...entry }, index) => {
-    const key = keys[index] ?? '';
-    return isChosen ? [{ ...entry, nameKey: counts.get(key) === 1 ? key : undefined }] : [];
-  });
+function formatCasePlace({ file, testCase }: TestEntry): string {
+  return `${file.name}:${testCase.line}`;
 }
