@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Lifetime } from './windows-processes.ts';
+import type { Lifetime } from './process-lifetime.ts';
 
 /** A line of `ps`: the group of a process, and its age, such as `2-03:04:05` or `04:05`. */
 const PROCESS_LINE =

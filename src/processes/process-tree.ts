@@ -3,8 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endProcessGroup } from './process-groups.ts';
+import type { Lifetime } from './process-lifetime.ts';
 import { buildProgramLine, type ProgramStart } from './program-line.ts';
-import { endOrphans, endTree, type Lifetime } from './windows-processes.ts';
+import { endOrphans, endTree } from './windows-processes.ts';
 
 /** Maximum time to wait for the output of a program that has ended. */
 const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;

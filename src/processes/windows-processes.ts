@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Env } from '../utils/env.ts';
+import type { Lifetime } from './process-lifetime.ts';
 import { getWindowsProgram } from './system-programs.ts';
 
 /** Maximum time for listing or ending processes, in milliseconds. */
@@ -17,13 +18,6 @@ const LIST_PROCESSES = [
 
 /** Milliseconds from 1601, when file times of Windows begin, to 1970. */
 const FILE_TIME_OF_1970_MS = 11_644_473_600_000;
-
-/** The lifetime of a process, in milliseconds since 1970. */
-export interface Lifetime {
-  readonly pid: number;
-  readonly began: number;
-  readonly ended: number;
-}
 
 interface ListedProcess {
   readonly pid: number;

@@ -207,7 +207,7 @@ async function writeLine(
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
     ...(results.toJournalPart !== undefined && { result: results.toJournalPart(line, row) }),
   };
-  await journal.recordEnd(row, end, { durable: !batch.connection.embedded || runId === null });
+  await journal.recordEnd(row, end, { isDurable: !batch.connection.embedded || runId === null });
   if (!(await results.write(line, row))) stop.dropUnread();
 }
 

@@ -309,7 +309,7 @@ class RunCreation {
       .recordOutcome(
         entry.id,
         { ...outcome, ...(clockOffsetMs !== undefined && { clockOffsetMs }) },
-        { durable: !connection.embedded },
+        { isDurable: !connection.embedded },
       )
       .catch((error: unknown) => {
         io.note(`note: the journal ${journal.file} can't be written: ${getErrorMessage(error)}`);

@@ -267,7 +267,7 @@ async function writeJobEnd(
   if (run !== undefined) {
     const step = run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
     const end = { step, runId: run.runId, error: null, result: { run, seconds } } as const;
-    await journal.recordEnd(job, end, { durable: !embedded });
+    await journal.recordEnd(job, end, { isDurable: !embedded });
   } else if (outcome.kind === 'failed') {
     const { runId = null, mayHaveRun, error } = outcome;
     await journal.recordEnd(job, { step: 'failed', runId, error: formatError(error), mayHaveRun });

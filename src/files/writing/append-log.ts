@@ -25,12 +25,12 @@ export interface AppendLogOptions {
   /**
    * True if appended lines must survive a power cut, not only the end of the process; default true.
    */
-  readonly durable?: boolean;
+  readonly isDurable?: boolean;
 }
 
 export interface LineOptions {
   /** False to leave the flush to a later line or to `close`; default as for the log. */
-  readonly durable?: boolean;
+  readonly isDurable?: boolean;
 }
 
 /**
@@ -53,15 +53,18 @@ export class AppendLog {
 
   constructor(
     open: () => Promise<FileHandle>,
-    { reopenAfter = Number.POSITIVE_INFINITY, durable = true }: AppendLogOptions = {},
+    { reopenAfter = Number.POSITIVE_INFINITY, isDurable = true }: AppendLogOptions = {},
   ) {
     this.#open = open;
     this.#reopenAfter = reopenAfter;
-    this.#isDurable = durable;
+    this.#isDurable = isDurable;
   }
 
   /** Returns a log for an open file, which `close` closes. */
-  static forHandle(handle: FileHandle, options: Pick<AppendLogOptions, 'durable'> = {}): AppendLog {
+  static forHandle(
+    handle: FileHandle,
+    options: Pick<AppendLogOptions, 'isDurable'> = {},
+  ): AppendLog {
     const lines = new AppendLog(() => Promise.reject(new Error('the file is closed')), options);
     lines.#handle = handle;
     return lines;
@@ -71,9 +74,9 @@ export class AppendLog {
    * Appends a line; resolves once it is written, by default durably. After a failed write every
    * other one fails.
    */
-  append(value: object, { durable = this.#isDurable }: LineOptions = {}): Promise<void> {
+  append(value: object, { isDurable = this.#isDurable }: LineOptions = {}): Promise<void> {
     this.#waitingLines.push(`${JSON.stringify(value)}\n`);
-    this.#isFlushWanted ||= durable;
+    this.#isFlushWanted ||= isDurable;
 
     if (this.#nextGroup === undefined) {
       this.#nextGroup = this.#writing.then(waitForTurnEnd).then(() => this.#writeGroup());

@@ -136,7 +136,7 @@ function createMetricsServer(
         .end('this address serves only GET /metrics\n');
       return;
     }
-    void answerMetrics(response, registry, readMetrics, { headOnly: request.method === 'HEAD' });
+    void answerMetrics(response, registry, readMetrics, { isHead: request.method === 'HEAD' });
   });
 }
 
@@ -144,12 +144,12 @@ async function answerMetrics(
   response: ServerResponse,
   { contentType }: Pick<Registry, 'contentType'>,
   readMetrics: () => Promise<string>,
-  { headOnly }: { readonly headOnly: boolean },
+  { isHead }: { readonly isHead: boolean },
 ): Promise<void> {
   try {
     const text = await readMetrics();
     response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' });
-    response.end(headOnly ? undefined : text);
+    response.end(isHead ? undefined : text);
   } catch {
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
     response.end('the store does not answer\n');

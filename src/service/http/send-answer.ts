@@ -18,24 +18,24 @@ export function cutOffStalled(response: ServerResponse, stalledMs: number): void
 export async function sendAnswer(
   response: ServerResponse,
   { httpStatus, headers, body }: ApiAnswer,
-  { headOnly }: { readonly headOnly: boolean },
+  { isHead }: { readonly isHead: boolean },
 ) {
   if (typeof body === 'string' && body.length > LONG_ANSWER_LENGTH) {
     await yieldToEvents();
     const bytes = Buffer.from(body);
     response.writeHead(httpStatus, { ...headers, 'content-length': bytes.length });
-    response.end(headOnly ? undefined : bytes);
+    response.end(isHead ? undefined : bytes);
     return;
   }
 
   if (typeof body === 'string') {
     response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
-    response.end(headOnly ? undefined : body);
+    response.end(isHead ? undefined : body);
     return;
   }
 
   response.writeHead(httpStatus, headers);
-  if (!headOnly) return await pipeline(body, response);
+  if (!isHead) return await pipeline(body, response);
 
   body.destroy();
   response.end();

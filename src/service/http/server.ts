@@ -189,9 +189,7 @@ async function answerRequest(
   }
 
   cutOffStalled(response, stalledMs);
-  await sendAnswer(response, result, { headOnly: method === 'HEAD' }).catch(() =>
-    response.destroy(),
-  );
+  await sendAnswer(response, result, { isHead: method === 'HEAD' }).catch(() => response.destroy());
   onRequest?.({
     user: result.user,
     method,

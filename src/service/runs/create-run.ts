@@ -57,6 +57,27 @@ const FULL_QUEUE_RETRY_S = 5;
 
 const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 
+type RefusalReason = Exclude<CreationRefused['reason'], 'caller'>;
+
+const CREATION_REFUSALS: Readonly<
+  Record<RefusalReason, (run: Pick<UnstartedRun, 'credits'>, limits: UserLimits) => Refusal>
+> = {
+  credits: ({ credits }) =>
+    new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`),
+  queue: (_, { queued }) =>
+    tooMany(
+      `too many of your runs are queued (at most ${formatNumber(queued)}); wait until some have ended`,
+      FULL_QUEUE_RETRY_S,
+    ),
+  version: () => notFound('the prompt version does not exist, or is not published'),
+  space: (_, { mediaBytes }) =>
+    new Refusal(
+      'NO_SPACE',
+      `your generated media and the inputs of your unfinished runs take up all of your space, ${mediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
+    ),
+  key: () => differentBodyRefusal(),
+};
+
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
   /** Passed on to the model's provider, address or program. */
@@ -232,27 +253,6 @@ export async function checkCreation(
     },
   };
 }
-
-type RefusalReason = Exclude<CreationRefused['reason'], 'caller'>;
-
-const CREATION_REFUSALS: Readonly<
-  Record<RefusalReason, (run: Pick<UnstartedRun, 'credits'>, limits: UserLimits) => Refusal>
-> = {
-  credits: ({ credits }) =>
-    new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`),
-  queue: (_, { queued }) =>
-    tooMany(
-      `too many of your runs are queued (at most ${formatNumber(queued)}); wait until some have ended`,
-      FULL_QUEUE_RETRY_S,
-    ),
-  version: () => notFound('the prompt version does not exist, or is not published'),
-  space: (_, { mediaBytes }) =>
-    new Refusal(
-      'NO_SPACE',
-      `your generated media and the inputs of your unfinished runs take up all of your space, ${mediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
-    ),
-  key: () => differentBodyRefusal(),
-};
 
 /** Returns the refusal for a key or plan that has been removed since it was looked up. */
 async function callerRefusal({ store }: RunServices, userId: number): Promise<Refusal> {

@@ -17,7 +17,7 @@ describe('a file of lines', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
   });
 
-  it.each([{ durable: true }, { durable: false }])(
+  it.each([{ isDurable: true }, { isDurable: false }])(
     'closes what was open already, %o',
     async options => {
       const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'a');
@@ -39,13 +39,13 @@ describe('a file of lines', () => {
       syncBuiltinESMExports();
     });
     const lines = new AppendLog(() => openForAppend(toContainedPath(file)));
-    await lines.append({ n: 1 }, { durable: false });
+    await lines.append({ n: 1 }, { isDurable: false });
 
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n');
     expect(flushed).toEqual([]);
 
     await lines.append({ n: 2 });
-    await lines.append({ n: 3 }, { durable: false });
+    await lines.append({ n: 3 }, { isDurable: false });
     await lines.close();
 
     expect(flushed).toEqual(['{"n":1}\n{"n":2}\n', '{"n":1}\n{"n":2}\n{"n":3}\n']);

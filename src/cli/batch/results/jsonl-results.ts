@@ -33,7 +33,7 @@ export class JsonlResults implements ResultsFile {
   private constructor(file: string, handle: FileHandle, readResult: ReadStates) {
     this.#file = file;
     this.#handle = handle;
-    this.#lines = AppendLog.forHandle(handle, { durable: false });
+    this.#lines = AppendLog.forHandle(handle, { isDurable: false });
     this.states = readResult.states;
     this.hasEarlierResults = readResult.hasEarlierResults;
     this.#hasRepeatedRows = readResult.hasRepeatedRows;
