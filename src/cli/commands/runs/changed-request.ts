@@ -35,22 +35,15 @@ export async function buildChangedRequest(
 ): Promise<RunRequest> {
   const suppliedInputs = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
   const images = await openImages(createImageFinder(ctx), suppliedInputs.images);
-  const newOptions = parseOptions(flags.option);
-  const { promptVersionId } = await resolveTarget(
-    ctx,
-    connection,
-    originalRequest.promptVersionId,
-    {
-      source: 'elsewhere',
-      model: flags.model,
-    },
-  );
+  const options = parseOptions(flags.option);
+  const target = originalRequest.promptVersionId;
+  const { promptVersionId } = await resolveTarget(ctx, connection, target, {
+    source: 'elsewhere',
+    model: flags.model,
+  });
   if (flags.validate) {
-    await checkOptions(ctx, connection, {
-      promptVersionId,
-      options: newOptions,
-      uncheckedHints: NO_VALIDATE_HINTS,
-    });
+    const uncheckedHints = NO_VALIDATE_HINTS;
+    await checkOptions(ctx, connection, { promptVersionId, options, uncheckedHints });
   }
 
   const isNamed = images.some(({ name }) => name !== undefined);
@@ -70,7 +63,7 @@ export async function buildChangedRequest(
     promptVersionId,
     text: new Map([...originalRequest.text, ...suppliedInputs.text]),
     images: await pickRerunImages(ctx, originalRequest, placedInputs.images, flags),
-    options: new Map([...originalRequest.options, ...newOptions]),
+    options: new Map([...originalRequest.options, ...options]),
   };
 }
 
