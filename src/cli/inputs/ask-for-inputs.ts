@@ -189,7 +189,7 @@ async function askForSeveral({
   const isUnlimited = min === 0 && max === Number.POSITIVE_INFINITY;
   const limitText = `(${isUnlimited ? 'any number' : formatChoiceCount(min, max)})`;
 
-  const chosenValues = await prompter.several(
+  const chosenValues = await prompter.multiselect(
     {
       ...base,
       description: [base.description, limitText].filter(Boolean).join(' '),

@@ -10,13 +10,13 @@ import type {
   Choice,
   ChoiceQuestion,
   ConfirmQuestion,
+  MultiselectQuestion,
   NumberQuestion,
   PathQuestion,
   Prompter,
   PrompterOptions,
   Question,
   SearchQuestion,
-  SeveralQuestion,
   TextQuestion,
 } from './question.ts';
 import { createQuestionTheme, type KeyHints } from './question-theme.ts';
@@ -79,22 +79,22 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
   }
 
   number(
-    { default: preset, required = false, integer = false, ...question }: NumberQuestion,
+    { default: defaultNumber, required = false, integer = false, ...question }: NumberQuestion,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const validate = (answer?: number) =>
       (answer === undefined ? undefined : explainNumberProblem(answer, { integer })) ?? true;
-    const limits = { step: 'any' as const, required, validate, default: preset };
+    const limits = { step: 'any' as const, required, validate, default: defaultNumber };
     return this.#ask(signal, streams =>
       number({ ...this.#buildConfig(question), ...limits }, streams),
     );
   }
 
   confirm(
-    { default: isYesByDefault = true, ...question }: ConfirmQuestion,
+    { default: defaultAnswer = true, ...question }: ConfirmQuestion,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const config = { ...this.#buildConfig(question), default: isYesByDefault };
+    const config = { ...this.#buildConfig(question), default: defaultAnswer };
     return this.#ask(signal, streams => confirm(config, streams));
   }
 
@@ -132,8 +132,8 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     return this.#ask(signal, streams => search({ ...config, source }, streams));
   }
 
-  several<T>(
-    { choices, defaults, min, max, ...question }: SeveralQuestion<T>,
+  multiselect<T>(
+    { choices, defaults, min, max, ...question }: MultiselectQuestion<T>,
     signal: AbortSignal,
   ): Promise<readonly T[]> {
     const tickedChoices = choices.map(choice => ({

@@ -13,18 +13,21 @@ import type {
   Choice,
   ChoiceQuestion,
   ConfirmQuestion,
+  MultiselectQuestion,
   NumberQuestion,
   PathQuestion,
   Prompter,
   PrompterOptions,
   Question,
   SearchQuestion,
-  SeveralQuestion,
   TextQuestion,
 } from './question.ts';
 
 /** Maximum length of a description, in columns. */
 const MAX_DESCRIPTION_WIDTH = 400;
+
+/** The problem of an empty answer to a question that requires one. */
+const EMPTY_ANSWER = 'Enter an answer.';
 
 interface LineQuestion extends Question {
   /** A text between the question and its colon. */
@@ -52,23 +55,22 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     );
   }
 
-  async number(
-    { default: preset, ...question }: NumberQuestion,
+  number(
+    { default: defaultNumber, required = false, integer = false, ...question }: NumberQuestion,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const check = (text: string) =>
-      text === '' ? undefined : explainNumberProblem(Number(text), question);
-    const text = { ...question, ...(preset !== undefined && { default: String(preset) }), check };
-    const answer = await this.text(text, signal);
-    return answer.trim() === '' ? undefined : Number(answer);
+    const defaultText = defaultNumber === undefined ? '' : String(defaultNumber);
+    return this.#ask({ ...question, hint: formatDefaultHint(defaultText) }, signal, line =>
+      validateNumber(line.trim() || defaultText, { required, integer }),
+    );
   }
 
   confirm(
-    { default: isYesByDefault = true, ...question }: ConfirmQuestion,
+    { default: defaultAnswer = true, ...question }: ConfirmQuestion,
     signal: AbortSignal,
   ): Promise<boolean> {
-    return this.#ask({ ...question, hint: isYesByDefault ? ' (Y/n)' : ' (y/N)' }, signal, line => {
-      if (line === '') return { answer: isYesByDefault };
+    return this.#ask({ ...question, hint: defaultAnswer ? ' (Y/n)' : ' (y/N)' }, signal, line => {
+      if (line === '') return { answer: defaultAnswer };
       if (/^y(?:es)?$/iu.test(line)) return { answer: true };
       return /^no?$/iu.test(line) ? { answer: false } : { problem: 'Answer y or n.' };
     });
@@ -81,13 +83,13 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
   }
 
   choice<T>(
-    { choices, default: selected, ...question }: ChoiceQuestion<T>,
+    { choices, default: defaultValue, ...question }: ChoiceQuestion<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const name = choices.find(({ value }) => value === selected)?.name ?? '';
+    const defaultName = choices.find(({ value }) => value === defaultValue)?.name ?? '';
     this.#list(choices);
-    return this.#ask({ ...question, hint: formatDefaultHint(name) }, signal, line =>
-      findChoice(choices, line || name),
+    return this.#ask({ ...question, hint: formatDefaultHint(defaultName) }, signal, line =>
+      findChoice(choices, line || defaultName),
     );
   }
 
@@ -105,7 +107,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     }
   }
 
-  several<T>(question: SeveralQuestion<T>, signal: AbortSignal): Promise<readonly T[]> {
+  multiselect<T>(question: MultiselectQuestion<T>, signal: AbortSignal): Promise<readonly T[]> {
     const defaultChoices = question.choices.filter(({ value }) =>
       question.defaults?.includes(value),
     );
@@ -150,8 +152,17 @@ async function validateAnswer(
   answer: string,
   { required, check }: { readonly required: boolean; readonly check: AnswerCheck | undefined },
 ): Promise<ValidatedAnswer<string>> {
-  const problem = required && answer === '' ? 'Enter an answer.' : await check?.(answer);
+  const problem = required && answer === '' ? EMPTY_ANSWER : await check?.(answer);
   return problem === undefined ? { answer } : { problem };
+}
+
+function validateNumber(
+  text: string,
+  { required, integer }: { readonly required: boolean; readonly integer: boolean },
+): ValidatedAnswer<number | undefined> {
+  if (text === '') return required ? { problem: EMPTY_ANSWER } : { answer: undefined };
+  const problem = explainNumberProblem(Number(text), { integer });
+  return problem === undefined ? { answer: Number(text) } : { problem };
 }
 
 type ValidatedAnswer<T> = { readonly answer: T } | { readonly problem: string };
@@ -166,7 +177,7 @@ export function formatNumberedList<T>(choices: readonly Choice<T>[], columns: nu
     .join('');
 }
 
-/** Finds a choice by its number, its name, or words that match no other. */
+/** Finds a choice by its name, else by its number, else by words that match no other. */
 export function findChoice<T>(choices: readonly Choice<T>[], typed: string): ValidatedAnswer<T> {
   const choiceByNumber = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
   const choiceByName = choices.find(({ name }) => name === typed);
@@ -182,7 +193,7 @@ export function findChoice<T>(choices: readonly Choice<T>[], typed: string): Val
 
 /** Finds choices separated by commas, each in the form of `findChoice`. */
 export function findChoices<T>(
-  question: SeveralQuestion<T>,
+  question: MultiselectQuestion<T>,
   typed: string,
 ): ValidatedAnswer<readonly T[]> {
   const results =

@@ -55,7 +55,7 @@ export interface SearchQuestion<T> extends Question {
   readonly find: (words: string, signal: AbortSignal) => Promise<readonly Choice<T>[]>;
 }
 
-export interface SeveralQuestion<T> extends Question {
+export interface MultiselectQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   /** The initially ticked choices. */
   readonly defaults?: readonly T[];
@@ -88,7 +88,7 @@ export interface Prompter {
   secret(question: Question, signal: AbortSignal): Promise<string>;
   choice<T>(question: ChoiceQuestion<T>, signal: AbortSignal): Promise<T>;
   search<T>(question: SearchQuestion<T>, signal: AbortSignal): Promise<T>;
-  several<T>(question: SeveralQuestion<T>, signal: AbortSignal): Promise<readonly T[]>;
+  multiselect<T>(question: MultiselectQuestion<T>, signal: AbortSignal): Promise<readonly T[]>;
   /** Asks for a path, relative to the working directory, or an https URL. */
   path(question: PathQuestion, signal: AbortSignal): Promise<string>;
 }

@@ -98,7 +98,7 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
         ? question.default
         : named(question.choices, name);
     },
-    several: async question => {
+    multiselect: async question => {
       const [names] = attempts(question);
       return Array.isArray(names)
         ? names.map(name => named(question.choices, name))
