@@ -123,6 +123,36 @@ describe('a text model', () => {
     });
   });
 
+  it.each([
+    ['gpt-3.5-turbo-0125', 'json_object'],
+    ['ft:gpt-3.5-turbo-0125:acme::abc', 'json_object'],
+    ['gpt-4', 'json_object'],
+    ['gpt-4-0613', 'json_object'],
+    ['gpt-4-turbo-2024-04-09', 'json_object'],
+    ['gpt-4o-2024-05-13', 'json_object'],
+    ['gpt-4o-mini-2024-07-18', 'json_schema'],
+    ['gpt-4o-2024-08-06', 'json_schema'],
+    ['gpt-4.1', 'json_schema'],
+  ])('%s is asked for JSON by %s', async (id, type) => {
+    provider.reset(chatCompletion('{}'));
+    const openAi = providerAt(provider.baseUrl, { name: 'openai', keyVariable: 'KEY' });
+    await ask({ id, provider: openAi }, { json: { schema: { type: 'object' } } });
+    expect(provider.body()).toMatchObject({ response_format: { type } });
+  });
+
+  it.each([
+    ['gpt-4-turbo', 'json_object'],
+    ['gpt-4o', 'json_schema'],
+  ])('%s is asked for JSON by %s at Responses, too', async (id, type) => {
+    provider.reset(chatCompletion('{}'));
+    const responses = providerAt(provider.baseUrl, {
+      keyVariable: 'KEY',
+      engine: 'openai-responses',
+    });
+    await ask({ id, provider: responses }, { json: { schema: { type: 'object' } } });
+    expect(provider.body()).toMatchObject({ text: { format: { type } } });
+  });
+
   it('is shown pictures in their place', async () => {
     provider.reset(chatCompletion('A grey square'));
     const picture = png(2, 2);

@@ -72,11 +72,15 @@ function buildOpenAiOptions({
   };
 }
 
+/** Matches models without JSON schemas: those older than gpt-4o-2024-08-06 and gpt-4o-mini. */
+const NO_SCHEMAS = /^(?:ft:)?gpt-(?:3\.5|4(?:-|$)|4o-2024-05-13)/;
+
 /** OpenAI's own interfaces. Its client decides by the name of a model which options to send. */
 const OPENAI_BASE = {
   loadImageModel: async (settings, { id }) =>
     (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
   chooseRatioField: () => 'size',
+  chooseJsonMode: ({ id }) => (NO_SCHEMAS.test(id) ? 'object' : 'schema'),
 } satisfies Partial<ProviderInterface>;
 
 const OPENAI_CHAT: ProviderInterface = {
@@ -90,8 +94,6 @@ const OPENAI_CHAT: ProviderInterface = {
     return { providerOptions: { openai } };
   },
   countField: 'n',
-  // Models from before 2024-08 don't support schemas.
-  chooseJsonMode: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
 };
 
 const OPENAI_RESPONSES: ProviderInterface = {
