@@ -352,28 +352,28 @@ describe('a batch on the local service', () => {
   });
 });
 
-test.each([
-  { from: 'a file', flags: ['--out', 'results.jsonl'] },
-  { from: 'standard output', flags: [] },
-])('--sorted leaves the lines of $from in the order of the rows', async ({ flags }) => {
-  const home = directoryWith({
-    'echo.prompt': '---\nmodel: echo\ninput: { schema: { name: string } }\n---\nHello {{name}}\n',
-    'rows.jsonl': '{"name":"Ada"}\n{"nmae":"Bo"}\n{"name":"Eve"}\n',
-  });
-  const command = ['echo.prompt', '--from', 'rows.jsonl', ...flags];
-  const rowsOfLines = async (...more: string[]): Promise<readonly (number | undefined)[]> => {
-    const { stdout } = await runBatchCommand([...command, ...more], {
-      home,
-      env: {},
-      local: embedded,
+describe('--sorted', () => {
+  /** Runs three rows, the second of which fails before the others are answered. */
+  async function runRows(...flags: readonly string[]) {
+    const home = directoryWith({
+      'echo.prompt': '---\nmodel: echo\ninput: { schema: { name: string } }\n---\nHello {{name}}\n',
+      'rows.jsonl': '{"name":"Ada"}\n{"nmae":"Bo"}\n{"name":"Eve"}\n',
     });
-    return (flags[1] === 'results.jsonl' ? resultLines(home) : parseLines(stdout)).map(
-      ({ row }) => row,
-    );
-  };
+    const args = ['echo.prompt', '--from', 'rows.jsonl', ...flags];
+    return { home, ...(await runBatchCommand(args, { home, env: {}, local: embedded })) };
+  }
 
-  if (flags.length === 0) expect((await rowsOfLines())[0]).toBe(2);
-  expect(await rowsOfLines('--sorted')).toEqual([1, 2, 3]);
+  test('leaves the lines of a file in the order of the rows', async () => {
+    const { home } = await runRows('--out', 'results.jsonl', '--sorted');
+    expect(resultLines(home).map(({ row }) => row)).toEqual([1, 2, 3]);
+  });
+
+  test('leaves the lines of standard output in the order of the rows', async () => {
+    const unsorted = parseLines((await runRows()).stdout);
+    const sorted = parseLines((await runRows('--sorted')).stdout);
+    expect(unsorted[0]?.row).toBe(2);
+    expect(sorted.map(({ row }) => row)).toEqual([1, 2, 3]);
+  });
 });
 
 test('a file without rows is a success that says so', async () => {
