@@ -31,9 +31,9 @@ async function answerNumber(
 }
 
 it.each([
-  ['is no answer', {}, undefined],
+  ['gives no number', {}, undefined],
   ['is answered by the default', { default: 3 }, 3],
-])('a line of blanks instead of a number %s', async (_, question, expected) => {
+])('a line of blanks %s', async (_, question, expected) => {
   expect((await answerNumber(question, ['  '])).number).toBe(expected);
 });
 
