@@ -89,3 +89,11 @@ function groupRows(rows: readonly Row[]): Group[] {
   }
   return [...groups.values()];
 }
+
+it('reports an answer that should have been a refusal', async () => {
+  const tests = [{ vars: { output: 'Sure, here you go.' }, assert: [{ type: 'is-refusal' }] }];
+  const config = { prompts: ['{{output}}'], providers: ['echo'], tests };
+  const project = new Project({ 'promptfooconfig.json': JSON.stringify(config) });
+  const { stdout } = await project.run(['test', 'promptfooconfig.json', '--json']);
+  expect(stdout()).toContain('the answer has no refusal');
+});

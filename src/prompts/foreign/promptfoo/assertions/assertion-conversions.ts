@@ -3,7 +3,7 @@ import { toTextOrEmpty, toTextOrJson } from '../../../../files/formats/json-fiel
 import { getErrorMessage } from '../../../../utils/error-utils.ts';
 import {
   buildMeasuredExpectation,
-  findMeasuredFault,
+  explainInvalidValue,
   MEASURED_TYPES,
 } from './measured-assertions.ts';
 
@@ -18,10 +18,10 @@ export interface AssertionConversion {
     threshold: JsonValue | undefined,
   ) => JsonObject | undefined;
   /**
-   * Explains why promptfoo fails every case with such an assertion, as a predicate; undefined if it
+   * Explains why promptfoo fails every case with such an assertion, such as `needs a text`; undefined if it
    * checks the answer. By default, it always does.
    */
-  readonly findFault?: (
+  readonly explainInvalidValue?: (
     value: JsonValue | undefined,
     threshold: JsonValue | undefined,
   ) => string | undefined;
@@ -51,11 +51,11 @@ export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
   },
   contains: {
     convert: value => buildWordExpectation('contains', value),
-    findFault: findWordFault,
+    explainInvalidValue: findWordFault,
   },
   icontains: {
     convert: value => buildWordExpectation('icontains', value),
-    findFault: findWordFault,
+    explainInvalidValue: findWordFault,
   },
   'contains-any': createListConversion('any', 'contains'),
   'contains-all': createListConversion('all', 'contains'),
@@ -63,11 +63,12 @@ export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
   'icontains-all': createListConversion('all', 'icontains'),
   'starts-with': {
     convert: value => ({ startsWith: toTextOrEmpty(value) }),
-    findFault: value => (isFilledText(value) ? undefined : NEEDS_TEXT),
+    explainInvalidValue: value => (isFilledText(value) ? undefined : NEEDS_TEXT),
   },
   regex: {
     convert: value => ({ matches: expandCaseFlag(toTextOrEmpty(value)) }),
-    findFault: value => (isFilledText(value) ? findAssertedPatternFault(value) : 'needs a pattern'),
+    explainInvalidValue: value =>
+      isFilledText(value) ? findAssertedPatternFault(value) : 'needs a pattern',
   },
   'is-json': { convert: (schema = true) => buildBareJsonExpectation(schema) },
   'contains-json': {
@@ -78,14 +79,14 @@ export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
       if (typeof threshold !== 'number') return undefined;
       return threshold > 0 ? { seconds: threshold / 1000 } : NEVER_MATCHES;
     },
-    findFault: findThresholdFault,
+    explainInvalidValue: findThresholdFault,
   },
   cost: {
     convert: (_, threshold) => {
       if (typeof threshold !== 'number') return undefined;
       return threshold >= 0 ? { cost: threshold } : NEVER_MATCHES;
     },
-    findFault: findThresholdFault,
+    explainInvalidValue: findThresholdFault,
   },
   'llm-rubric': {
     convert: (value, threshold) =>
@@ -98,7 +99,7 @@ export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
       javascript: toTextOrEmpty(value).trimEnd(),
       ...(typeof threshold === 'number' && { threshold: Math.max(0, threshold) }),
     }),
-    findFault: value => (isFilledText(value) ? undefined : 'needs code'),
+    explainInvalidValue: value => (isFilledText(value) ? undefined : 'needs code'),
   },
   ...Object.fromEntries(MEASURED_TYPES.map(type => [type, createMeasuredConversion(type)])),
 };
@@ -114,7 +115,7 @@ function createListConversion(
 ): AssertionConversion {
   return {
     convert: value => buildListExpectation(list, check, value),
-    findFault: value =>
+    explainInvalidValue: value =>
       isFilledText(value) || isJsonList(value) ? undefined : 'needs a list of texts',
   };
 }
@@ -122,7 +123,7 @@ function createListConversion(
 function createMeasuredConversion(type: string): AssertionConversion {
   return {
     convert: (value, threshold) => buildMeasuredExpectation(type, value, threshold),
-    findFault: value => findMeasuredFault(type, value),
+    explainInvalidValue: value => explainInvalidValue(type, value),
   };
 }
 

@@ -21,7 +21,7 @@ import {
   findConversion,
   findEmptyListExpectation,
 } from './assertion-conversions.ts';
-import { invertSkills } from './measured-assertions.ts';
+import { toForbiddenSkills } from './measured-assertions.ts';
 import { type CaseVariables, renderAssertionValue } from './render-assertion-value.ts';
 import { findSchemaFault } from './schema-faults.ts';
 
@@ -55,7 +55,8 @@ export function convertAssertion(
   if ('isUnknown' in renderedValue) return [];
   if ('fault' in renderedValue) return [buildFailingExpectation(renderedValue.fault)];
 
-  const value = type === 'not-skill-used' ? invertSkills(renderedValue.value) : renderedValue.value;
+  const value =
+    type === 'not-skill-used' ? toForbiddenSkills(renderedValue.value) : renderedValue.value;
 
   const renderedAssertion = { ...assertion, value };
 
@@ -66,7 +67,7 @@ export function convertAssertion(
 
   if (conversion.isForTest) {
     // promptfoo fails the case, even if the type begins with `not-`.
-    const fault = findConversion(positiveType)?.findFault?.(value, assertion.threshold);
+    const fault = findConversion(positiveType)?.explainInvalidValue?.(value, assertion.threshold);
     if (fault !== undefined) return [buildFailingExpectation(`the assertion \`${type}\` ${fault}`)];
   }
 

@@ -17,8 +17,11 @@ interface Measure {
   readonly code: string;
   /** The default threshold of a type that has one. */
   readonly threshold?: number;
-  /** Explains why promptfoo fails every case with this value, as a predicate. */
-  readonly findFault?: (value: JsonValue | undefined) => string | undefined;
+  /**
+   * Explains why promptfoo fails every case with this value, such as `needs a text`; undefined if it
+   * doesn't.
+   */
+  readonly explainInvalidValue?: (value: JsonValue | undefined) => string | undefined;
 }
 
 const ASSERTION_MEASURES: { readonly [type: string]: Measure } = {
@@ -30,34 +33,34 @@ const ASSERTION_MEASURES: { readonly [type: string]: Measure } = {
   },
   'skill-used': {
     code: SKILL_CHECK,
-    findFault: findSkillsFault,
+    explainInvalidValue: explainInvalidSkills,
   },
   'tool-call-f1': {
     code: TOOL_CALL_CHECK,
     threshold: 1,
-    findFault: value =>
+    explainInvalidValue: value =>
       typeof value === 'string' || (isJsonList(value) && value.length > 0)
         ? undefined
         : 'needs names of tools',
   },
   'word-count': {
     code: WORD_COUNT_CHECK,
-    findFault: findCountFault,
+    explainInvalidValue: explainInvalidCount,
   },
   levenshtein: {
     code: LEVENSHTEIN_CHECK,
     threshold: 5,
-    findFault: value => (typeof value === 'string' ? undefined : 'needs a text'),
+    explainInvalidValue: value => (typeof value === 'string' ? undefined : 'needs a text'),
   },
   bleu: {
     code: BLEU_CHECK,
     threshold: 0.5,
-    findFault: findReferencesFault,
+    explainInvalidValue: explainInvalidReferences,
   },
   gleu: {
     code: GLEU_CHECK,
     threshold: 0.5,
-    findFault: findReferencesFault,
+    explainInvalidValue: explainInvalidReferences,
   },
 };
 
@@ -74,17 +77,17 @@ export function buildMeasuredExpectation(
   threshold: JsonValue | undefined,
 ): JsonObject | undefined {
   const measure = ASSERTION_MEASURES[type];
-  if (!measure || findMeasuredFault(type, value) !== undefined) return undefined;
-  const lowestScore = typeof threshold === 'number' ? threshold : measure.threshold;
+  if (!measure || explainInvalidValue(type, value) !== undefined) return undefined;
+  const usedThreshold = typeof threshold === 'number' ? threshold : measure.threshold;
 
   return {
     javascript: `const text = typeof output === 'string' ? output : JSON.stringify(output);
 const value = ${JSON.stringify(value ?? null)};
-const least = ${lowestScore ?? 'null'};
-const { pass, found } = (() => {
+const threshold = ${usedThreshold ?? 'null'};
+const { pass, finding } = (() => {
 ${measure.code}
 })();
-return { pass, score: pass ? 1 : 0, reason: 'the answer has ' + found };`,
+return { pass, score: pass ? 1 : 0, reason: 'the answer has ' + finding };`,
   };
 }
 
@@ -92,28 +95,35 @@ return { pass, score: pass ? 1 : 0, reason: 'the answer has ' + found };`,
  * Explains why promptfoo fails every case with an assertion that our own code measures; undefined
  * if it doesn't.
  */
-export function findMeasuredFault(type: string, value: JsonValue | undefined): string | undefined {
-  return ASSERTION_MEASURES[type]?.findFault?.(value);
+export function explainInvalidValue(
+  type: string,
+  value: JsonValue | undefined,
+): string | undefined {
+  return ASSERTION_MEASURES[type]?.explainInvalidValue?.(value);
 }
 
-function findReferencesFault(value: JsonValue | undefined): string | undefined {
+function explainInvalidReferences(value: JsonValue | undefined): string | undefined {
   const isList =
     isJsonList(value) && value.length > 0 && value.every(item => typeof item === 'string');
   return isList || typeof value === 'string' ? undefined : 'needs a text, or a list of texts';
 }
 
 /**
- * Returns the value of `skill-used` that is true if the answer has what a value of `not-skill-used`
- * forbids.
+ * Converts the value of `not-skill-used` to one of `skill-used` that holds for the forbidden
+ * answers:
+ * - `['a', 'b']` forbids each skill, so `{ any: ['a', 'b'] }`
+ * - `{ name: 'a' }` and `{ name: 'a', max: 0 }` forbid any use, so `{ name: 'a' }`
+ * - with other counts promptfoo fails every case, so null, which is invalid
  */
-export function invertSkills(value: JsonValue | undefined): JsonValue | undefined {
+export function toForbiddenSkills(value: JsonValue | undefined): JsonValue | undefined {
   if (isJsonList(value)) return value.length > 0 && value.every(isName) ? { any: value } : value;
   if (!isJsonObject(value)) return value;
   const { min, max, ...skill } = value;
-  return min === undefined && (max === undefined || max === 0) ? skill : null;
+  const isAnyUseForbidden = min === undefined && (max === undefined || max === 0);
+  return isAnyUseForbidden ? skill : null;
 }
 
-function findSkillsFault(value: JsonValue | undefined): string | undefined {
+function explainInvalidSkills(value: JsonValue | undefined): string | undefined {
   const isList = isJsonList(value) && value.length > 0 && value.every(isName);
   return isName(value) || isList || isSkillCount(value)
     ? undefined
@@ -128,7 +138,7 @@ function isSkillCount(value: JsonValue | undefined): boolean {
   );
 
   const names = [name, pattern].filter(item => item !== undefined);
-  // Only `invertSkills` writes `any`.
+  // Only `toForbiddenSkills` writes `any`.
   const areTexts = names.every(item => typeof item === 'string');
   const areSkills = any === undefined ? areTexts && names.some(isName) : isJsonList(any);
   const isEmptyRange = Number(min) > Number(max);
@@ -139,7 +149,7 @@ function isName(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-function findCountFault(value: JsonValue | undefined): string | undefined {
+function explainInvalidCount(value: JsonValue | undefined): string | undefined {
   if (isJsonObject(value)) {
     const { min, max } = value;
     if (min === undefined && max === undefined) return 'needs `min` or `max`';
