@@ -22,7 +22,7 @@ import type { TestOptions } from './test-options.ts';
 export interface WatchRound {
   readonly isChosen: (file: TestFile, testCase: TestCase) => boolean;
   /** Called once it is certain that no run of the round costs anything. */
-  readonly onNoCost: () => void;
+  readonly onFreeRound: () => void;
 }
 
 /** The cases of a round, ready to run, and what was found out about them. */

@@ -72,7 +72,7 @@ export async function runRound(
   }
 
   if (round !== undefined && (await isRoundFree(ctx, preparedRound))) {
-    round.onNoCost();
+    round.onFreeRound();
   }
 
   const media = new Map<string, MediaContent>();

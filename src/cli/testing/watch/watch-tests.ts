@@ -12,7 +12,7 @@ import { WatchedTests } from './watched-tests.ts';
  * that concerns any case ends a round that costs nothing; the cases of that round then run in the
  * next.
  *
- * @returns the code of the last round; 8 at a cap
+ * @returns the code of the last round; `EXIT.capReached` if it reached a cap
  * @throws {CliError} INTERRUPTED during a round, or by a signal
  */
 export async function watchTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
@@ -42,6 +42,7 @@ async function runRounds(
     if (code === EXIT.capReached) return code;
 
     if (code === undefined) {
+      // Names of files can't say "the failed cases too", so a round of those becomes one of all.
       round = typeof round === 'string' ? 'all' : new Set([...round, ...(changedFiles ?? [])]);
       continue;
     }
@@ -68,33 +69,33 @@ async function runUntilChange(
   events: WatchEvents,
   round: NextRound,
 ): Promise<RoundEnd> {
-  const change = new RoundEndingChange(waitSignal =>
+  const interrupter = new RoundInterrupter(waitSignal =>
     events.waitForChange(() => tests.readChanges(), waitSignal),
   );
-  const signal = AbortSignal.any([ctx.signal, change.signal]);
+  const signal = AbortSignal.any([ctx.signal, interrupter.signal]);
   let code: ExitCode | undefined;
   events.isRunning = true;
 
   try {
-    code = await tests.run(round, { signal, onNoCost: () => change.watch() });
+    code = await tests.run(round, { signal, onFreeRound: () => interrupter.start() });
   } catch (error) {
-    if (!change.signal.aborted || ctx.signal.aborted) throw error;
+    if (!interrupter.signal.aborted || ctx.signal.aborted) throw error;
   } finally {
     events.isRunning = false;
-    await change.stop();
+    await interrupter.stop();
   }
 
-  return { code, changedFiles: change.files };
+  return { code, changedFiles: interrupter.changedFiles };
 }
 
 /** Waits for a change during a round, and ends the round when it comes. */
-class RoundEndingChange {
+class RoundInterrupter {
   readonly #waitForChange: (waitSignal: AbortSignal) => Promise<ReadonlySet<string>>;
   readonly #roundController = new AbortController();
   readonly #waitController = new AbortController();
   #pendingEnd: Promise<void> | undefined;
   /** The changed files; undefined before a change. */
-  files: ReadonlySet<string> | undefined;
+  changedFiles: ReadonlySet<string> | undefined;
 
   constructor(waitForChange: (waitSignal: AbortSignal) => Promise<ReadonlySet<string>>) {
     this.#waitForChange = waitForChange;
@@ -106,7 +107,8 @@ class RoundEndingChange {
   }
 
   /** Starts to wait. */
-  watch(): void {
+  start(): void {
+    // `stop` ends the wait with an error; another fault shows once the round has ended.
     this.#pendingEnd = this.#endRound().catch(() => {});
   }
 
@@ -117,7 +119,7 @@ class RoundEndingChange {
   }
 
   async #endRound(): Promise<void> {
-    this.files = await this.#waitForChange(this.#waitController.signal);
+    this.changedFiles = await this.#waitForChange(this.#waitController.signal);
     this.#roundController.abort(new Interrupted('SIGINT', [], { stopCause: 'a change' }));
   }
 }

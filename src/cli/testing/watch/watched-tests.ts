@@ -63,11 +63,11 @@ export class WatchedTests {
   /**
    * Runs a round.
    *
-   * @param round.onNoCost called if the round costs nothing
+   * @param round.onFreeRound called if the round costs nothing
    */
   async run(
     nextRound: NextRound,
-    { signal, onNoCost }: { readonly signal: AbortSignal; readonly onNoCost: () => void },
+    { signal, onFreeRound }: { readonly signal: AbortSignal; readonly onFreeRound: () => void },
   ): Promise<ExitCode> {
     const { update } = this.#options;
     const runsOnlyFailed = this.#options.failed || nextRound === 'failed';
@@ -81,7 +81,7 @@ export class WatchedTests {
             ? () => true
             : createDependencyCheck(nextRound, this.#snapshot, this.#runCases),
         // With `--update`, the round writes test files, so it must end before changes count again.
-        onNoCost: update ? () => {} : onNoCost,
+        onFreeRound: update ? () => {} : onFreeRound,
       },
     );
     this.#files = withUnreadableFiles(files, this.#files);
