@@ -9,7 +9,7 @@ import type { Interval } from './interval.ts';
  * A rate is ruled out once the evidence against it is this strong, which happens to at most one
  * true rate in twenty.
  */
-const RULED_OUT = Math.log(20);
+const LOG_EVIDENCE_THRESHOLD = Math.log(20);
 
 /** Number of halvings after which a rate no longer changes, given the precision of doubles. */
 const HALVINGS = 60;
@@ -23,34 +23,37 @@ const MAX_FURTHER_RUNS = 10_000;
  *
  * @param passedRuns the number of passed answers; may be a fraction, for an expected number
  */
-function evidenceAgainst(rate: number, passedRuns: number, runs: number): number {
+function computeLogEvidence(rate: number, passedRuns: number, runs: number): number {
   return (
     -Math.log(runs + 1) -
-    logChoices(runs, passedRuns) -
-    powerLog(rate, passedRuns) -
-    powerLog(1 - rate, runs - passedRuns)
+    computeLogChoices(runs, passedRuns) -
+    computeLogPower(rate, passedRuns) -
+    computeLogPower(1 - rate, runs - passedRuns)
   );
 }
 
 /** Returns the logarithm of base to the power of exponent; 0⁰ is 1. */
-function powerLog(base: number, exponent: number): number {
+function computeLogPower(base: number, exponent: number): number {
   return exponent === 0 ? 0 : exponent * Math.log(base);
 }
 
 /** Returns the logarithm of the number of ways to choose k of n. */
-function logChoices(n: number, k: number): number {
+function computeLogChoices(n: number, k: number): number {
   return jStat.gammaln(n + 1) - jStat.gammaln(k + 1) - jStat.gammaln(n - k + 1);
 }
 
 /** Returns true if the answers rule out that the true rate equals the required one. */
-export function isDecided(required: number, passed: number, runs: number): boolean {
-  return required === 0 ? runs > 0 : evidenceAgainst(required, passed, runs) >= RULED_OUT;
+export function isDecided(required: number, passedRuns: number, runs: number): boolean {
+  return required === 0
+    ? runs > 0
+    : computeLogEvidence(required, passedRuns, runs) >= LOG_EVIDENCE_THRESHOLD;
 }
 
 /** Returns the interval of rates that are not ruled out, which is valid at any stopping time. */
-export function sequenceInterval(passed: number, runs: number): Interval {
-  const observed = passed / runs;
-  const isRuledOut = (rate: number) => evidenceAgainst(rate, passed, runs) >= RULED_OUT;
+export function computeSequenceInterval(passedRuns: number, runs: number): Interval {
+  const observed = passedRuns / runs;
+  const isRuledOut = (rate: number) =>
+    computeLogEvidence(rate, passedRuns, runs) >= LOG_EVIDENCE_THRESHOLD;
   const low = isRuledOut(0) ? findEdge(0, observed, isRuledOut) : 0;
   const high = isRuledOut(1) ? findEdge(1, observed, isRuledOut) : 1;
   return [low, high];
@@ -72,7 +75,7 @@ function findEdge(outside: number, inside: number, isRuledOut: (rate: number) =>
 
 /** Returns the highest rate that this number of answers can prove if all are good. */
 export function computeHighestReachable(runs: number): number {
-  return Math.exp(-(RULED_OUT + Math.log(runs + 1)) / runs);
+  return Math.exp(-(LOG_EVIDENCE_THRESHOLD + Math.log(runs + 1)) / runs);
 }
 
 /** Returns how many good answers prove a rate; Infinity for a rate of 1. */

@@ -1,4 +1,4 @@
-import { sequenceInterval } from './confidence-sequence.ts';
+import { computeSequenceInterval } from './confidence-sequence.ts';
 import { clampInterval, type Interval, wilsonInterval } from './interval.ts';
 import { average, meanInterval } from './mean.ts';
 import { areAllEqual } from './nearly-equal.ts';
@@ -34,7 +34,9 @@ export function isFlaky({ passed, runs }: CaseRuns): boolean {
 
 export function rateInterval(caseRuns: CaseRuns): Interval {
   const { passed, runs, isSequential } = caseRuns;
-  return isSequential ? sequenceInterval(passed, runs) : wilsonInterval(passRate(caseRuns), runs);
+  return isSequential
+    ? computeSequenceInterval(passed, runs)
+    : wilsonInterval(passRate(caseRuns), runs);
 }
 
 /** Summarises the rates of cases; undefined if there are none. */

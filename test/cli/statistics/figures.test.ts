@@ -36,7 +36,7 @@ describe('figures of scipy and statsmodels', () => {
   it.each(figures.sequences)(
     'confidence sequence: $passed of $runs',
     ({ passed, runs, interval }) => {
-      expectInterval(sequence.sequenceInterval(passed, runs), interval, 9);
+      expectInterval(sequence.computeSequenceInterval(passed, runs), interval, 9);
     },
   );
 
@@ -103,7 +103,7 @@ describe('figures for which a formula is not defined', () => {
   it("takes a single case's own interval", () => {
     expect(summarizeRates([{ passed: 7, runs: 10 }])?.interval).toEqual(wilsonInterval(0.7, 10));
     const stopped = { passed: 7, runs: 10, isSequential: true } as const;
-    expect(summarizeRates([stopped])?.interval).toEqual(sequence.sequenceInterval(7, 10));
+    expect(summarizeRates([stopped])?.interval).toEqual(sequence.computeSequenceInterval(7, 10));
   });
 
   it('has no summary without a case', () => {
