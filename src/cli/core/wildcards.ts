@@ -29,7 +29,7 @@ function readNames(directory: string): string[] {
 }
 
 /**
- * Returns true if a name matches a pattern; like in a shell, `*` does not match a dot at the
+ * Returns true if a name matches a pattern; as in a shell, `*` does not match a dot at the
  * beginning.
  */
 function matchesPattern(name: string, pattern: string): boolean {

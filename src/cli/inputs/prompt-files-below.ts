@@ -11,14 +11,14 @@ const MAX_DIRECTORIES = 500;
  * person waits for the list.
  */
 export async function listPromptFiles(top: string): Promise<string[]> {
-  const { isPromptFile } = await import('../../prompts/parse/read-prompt-text.ts');
+  const { isPromptFileName } = await import('../../prompts/parse/read-prompt-text.ts');
   const files: string[] = [];
   const directories = [''];
   for (let index = 0; index < directories.length && files.length < MAX_PROMPT_FILES; index += 1) {
     const directory = directories[index] ?? '';
     for (const entry of await listDirectory(path.join(top, directory))) {
       const name = path.join(directory, entry.name);
-      if (entry.isFile() && isPromptFile(entry.name)) files.push(name);
+      if (entry.isFile() && isPromptFileName(entry.name)) files.push(name);
       const isEntered =
         entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
       if (isEntered && directories.length < MAX_DIRECTORIES) directories.push(name);

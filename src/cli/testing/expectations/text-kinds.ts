@@ -8,7 +8,7 @@ import {
   TEXT_SCHEMA,
 } from './expectation-kind.ts';
 
-type MeetsText = (text: string, expected: string) => boolean;
+type TextPredicate = (text: string, expected: string) => boolean;
 
 interface WholeText {
   readonly text: string;
@@ -16,11 +16,11 @@ interface WholeText {
   readonly isExact?: boolean | undefined;
 }
 
-const endsWith: MeetsText = (text, expected) =>
+const endsWith: TextPredicate = (text, expected) =>
   text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
 
-const startsWith: MeetsText = (text, expected) => text.startsWith(expected);
-const contains: MeetsText = (text, expected) => text.includes(expected);
+const startsWith: TextPredicate = (text, expected) => text.startsWith(expected);
+const contains: TextPredicate = (text, expected) => text.includes(expected);
 
 /** Expectations of an answer as text. */
 export const TEXT_KINDS = {
@@ -61,13 +61,13 @@ export const TEXT_KINDS = {
   }),
   matches: createExpectationKind<RegExp>({
     schema: { ...TEXT_SCHEMA, description: 'a regular expression that must match the answer' },
-    read: (value, { isAsPromptfoo = false }) => {
-      const pattern = requireText(value, 'matches');
+    read: (value, { key, isAsPromptfoo = false }) => {
+      const pattern = requireText(value, key);
       try {
         // oxlint-disable-next-line require-unicode-regexp -- promptfoo compiles patterns without the flag
         return isAsPromptfoo ? new RegExp(pattern) : compilePattern(pattern);
       } catch (error) {
-        throw testFileError(value, `matches: ${getErrorMessage(error)}`);
+        throw testFileError(value, `${key}: ${getErrorMessage(error)}`);
       }
     },
     formatText: ({ source }) => `/${source}/`,
@@ -80,8 +80,8 @@ export const TEXT_KINDS = {
 
 function createTextKind(
   description: string,
-  fault: string,
-  meets: MeetsText,
+  mismatchVerb: string,
+  meets: TextPredicate,
 ): ExpectationKind<string> {
   return createExpectationKind({
     schema: { ...SCALAR_SCHEMA, description },
@@ -89,11 +89,11 @@ function createTextKind(
     findMismatch: (expected, { text }) =>
       meets(text, expected)
         ? undefined
-        : { message: `${fault} ${quoteExcerpt(expected)}`, actual: text },
+        : { message: `${mismatchVerb} ${quoteExcerpt(expected)}`, actual: text },
   });
 }
 
-function ignoreCase(meets: MeetsText): MeetsText {
+function ignoreCase(meets: TextPredicate): TextPredicate {
   return (text, expected) => meets(text.toLowerCase(), expected.toLowerCase());
 }
 
@@ -101,7 +101,7 @@ function withoutLastBreak(text: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
 }
 
-/** Compiles a pattern with the flag u, or without it if the pattern is valid only so. */
+/** Compiles a pattern with the flag u, or without it if it is only valid without. */
 function compilePattern(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u');

@@ -9,7 +9,7 @@ export interface JudgeQuestion {
   /** The id of the repetition whose answer it is about. */
   readonly repetitionId: string;
   readonly request: RunRequest;
-  /** The estimate in the service's search results. */
+  /** The service's estimate of what the answer costs, in its search results. */
   readonly estimatedCredits: unknown;
 }
 
@@ -29,18 +29,21 @@ const MAX_PROGRAMS = 4;
 /**
  * Collects the questions of many checks and asks them together once no check can continue without
  * an answer, because a provider's batch takes minutes or hours even for a few questions.
+ *
+ * `#runningCount` is the number of checks, or parts of them, that may still ask. A check counts as
+ * one; split into three parts, as three, until its last part leaves the one of the check itself. Who
+ * waits for an answer doesn't count. At 0, a round is asked.
  */
 export class QuestionRounds {
-  readonly #askAll: (questions: readonly PendingQuestion[]) => Promise<void>;
+  readonly #answerAll: (questions: readonly PendingQuestion[]) => Promise<void>;
   readonly #programs = new PQueue({ concurrency: MAX_PROGRAMS });
-  /** Number of parts of checks that don't wait for an answer. */
   #runningCount = 0;
   #waitingQuestions: WaitingQuestion[] = [];
   #fault: Error | undefined;
 
-  /** @param askAll settles each question, or throws an error that ends all questions */
-  constructor(askAll: (questions: readonly PendingQuestion[]) => Promise<void>) {
-    this.#askAll = askAll;
+  /** @param answerAll settles each question, or throws an error that ends all questions */
+  constructor(answerAll: (questions: readonly PendingQuestion[]) => Promise<void>) {
+    this.#answerAll = answerAll;
   }
 
   /** The error that ended all questions; undefined if there is none. */
@@ -54,7 +57,7 @@ export class QuestionRounds {
     try {
       return await work();
     } finally {
-      this.#pause();
+      this.#leaveRunning();
     }
   }
 
@@ -69,7 +72,7 @@ export class QuestionRounds {
         } finally {
           runningPartCount -= 1;
           // After the last part the check itself continues.
-          if (runningPartCount > 0) this.#pause();
+          if (runningPartCount > 0) this.#leaveRunning();
         }
       }),
     );
@@ -91,7 +94,7 @@ export class QuestionRounds {
       };
 
       this.#waitingQuestions.push({ question: { ...question, settle }, fail });
-      this.#pause();
+      this.#leaveRunning();
     });
   }
 
@@ -100,16 +103,16 @@ export class QuestionRounds {
     return this.#programs.add(run);
   }
 
-  #pause(): void {
+  #leaveRunning(): void {
     this.#runningCount -= 1;
     // Other checks may be about to start.
     queueMicrotask(() => {
       const canAsk = this.#runningCount === 0 && this.#waitingQuestions.length > 0;
-      if (canAsk) void this.#ask(this.#waitingQuestions.splice(0));
+      if (canAsk) void this.#askRound(this.#waitingQuestions.splice(0));
     });
   }
 
-  async #ask(round: readonly WaitingQuestion[]): Promise<void> {
+  async #askRound(round: readonly WaitingQuestion[]): Promise<void> {
     const openQuestions = new Set(round);
     const questions = round.map(waitingQuestion => ({
       ...waitingQuestion.question,
@@ -118,7 +121,7 @@ export class QuestionRounds {
       },
     }));
     try {
-      await this.#askAll(questions);
+      await this.#answerAll(questions);
       if (openQuestions.size > 0) throw new Error('a question to a judge was not answered');
     } catch (error) {
       const fault = toError(error);
@@ -134,9 +137,11 @@ export function createJournaledRounds(requests: ResumableRequests): QuestionRoun
   const createQuestionId = (repetitionId: string, request: RunRequest): string => {
     // The version depends on the judge, so that one judge's answer is never used as another's.
     const content = `${request.promptVersionId}-${computeRequestDigest(request)}`;
-    const question = `${repetitionId}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
-    counts.set(question, (counts.get(question) ?? 0) + 1);
-    return `${question}-${counts.get(question)}`;
+    const digest = createHash('sha256').update(content).digest('hex').slice(0, 32);
+    const baseId = `${repetitionId}/${digest}`;
+    const count = (counts.get(baseId) ?? 0) + 1;
+    counts.set(baseId, count);
+    return `${baseId}-${count}`;
   };
   return new QuestionRounds(async questions => {
     const jobs = questions.map(({ repetitionId, request, estimatedCredits, settle }, index) => {

@@ -4,12 +4,15 @@ import { getRequestContent, type RunRequest } from '../../inputs/request-body.ts
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';
 
+/** Length from which a long input is compared by its length only. */
+const MAX_COMPARED_LENGTH = 1000;
+
 /** The parts of an entry that its keys are made from. */
 export interface KeyedEntry {
   readonly entry: TestEntry;
   readonly request: RunRequest;
   /**
-   * The entry of its model in the configuration, as JSON; undefined if that declares no such model.
+   * The entry of its model in the configuration, as JSON; undefined if the configuration has none.
    */
   readonly declaration: string | undefined;
 }
@@ -34,29 +37,28 @@ export function computeContentKey({
 
 /**
  * Returns a key of the file, name and model of a case, which stays the same if the prompt or the
- * case is edited; without a name, its inputs and options stand for it.
+ * case is edited. Its inputs and options replace a missing name, and a number tells entries apart
+ * that test the same model.
  */
 export function computeNameKey({
   entry: { file, testCase, model, tested },
   request,
 }: KeyedEntry): string {
-  const name = testCase.isNumbered ? getRequestContent(request) : testCase.name;
-  return hashContent([file.file, name, model ?? null, tested?.number ?? null]);
+  const identity = testCase.isNumbered ? getRequestContent(request) : testCase.name;
+  return hashContent([file.file, identity, model ?? null, tested?.number ?? null]);
 }
 
 function hashContent(content: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
-const MAX_COMPARED = 1000;
-
 /**
- * Returns a key, made before the case is prepared, that equal cases share, and few others. The
- * length of a long input stands for it, to save a copy.
+ * Returns a key of a case that is not prepared yet. Equal cases share it, and few others: of a long
+ * input it has only the length. It isn't hashed, because it is not stored.
  */
 export function computeRoughKey({ target }: TestFile, { text, images, options }: TestCase): string {
   const abbreviate = (value: string): string =>
-    value.length > MAX_COMPARED ? `${value.length} characters` : value;
+    value.length > MAX_COMPARED_LENGTH ? `${value.length} characters` : value;
   const inputs = [...text].map(([key, value]) => [key, abbreviate(value)] as const);
   return JSON.stringify([
     target,

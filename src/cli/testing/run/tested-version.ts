@@ -14,7 +14,7 @@ export interface TestedVersion {
   /** The config with its inputs; undefined if they are unknown. */
   readonly config: unknown;
   /**
-   * The entry of its model in the configuration, as JSON; undefined if that declares no such model.
+   * The entry of its model in the configuration, as JSON; undefined if the configuration has none.
    */
   readonly declaration: string | undefined;
 }
