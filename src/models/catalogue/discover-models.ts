@@ -122,25 +122,27 @@ async function listUnpricedNames(models: readonly ModelEntry[]): Promise<Readonl
 }
 
 /**
- * Returns the providers to ask: those with a key or address in the environment, then those in the
- * file, then local ones: Ollama, and others whose address the environment names. The environment's
- * keys go first, because a name without a prefix may be a model of their providers.
+ * Returns the providers to ask, in this order:
+ * 1. those with a key, or another address, in the environment, because a name without a prefix may
+ *    be a model of theirs
+ * 2. those that models.yaml describes
+ * 3. those that need no key: Ollama, and servers whose address is in the environment, such as vLLM
  */
 function listProvidersToAsk(describedProviders: readonly Provider[], env: Env): Provider[] {
-  const isNew = (provider: Provider): boolean =>
+  const isUndescribed = (provider: Provider): boolean =>
     !describedProviders.some(
       ({ name, baseUrl }) =>
         name === getNameInFile(provider) || isSameAddress(baseUrl, provider.baseUrl),
     );
 
-  const localProviders = listKnownProviders(env).filter(
+  const keylessProviders = listKnownProviders(env).filter(
     ({ name, keyVariables, isMoved }) =>
       keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
   const allProviders = [
-    ...listConfiguredProviders(env).filter(isNew),
+    ...listConfiguredProviders(env).filter(isUndescribed),
     ...describedProviders,
-    ...localProviders.filter(isNew),
+    ...keylessProviders.filter(isUndescribed),
   ];
   return allProviders.filter(({ listsModels }) => listsModels !== false);
 }
