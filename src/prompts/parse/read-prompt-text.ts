@@ -63,7 +63,7 @@ export function createPartialLookup(
     try {
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return undefined;
+      if (isMissing(error)) return undefined;
       return { fault: `the partial \`${name}\` can't be read: ${getErrorMessage(error)}` };
     }
   };
@@ -90,10 +90,15 @@ function readPartial(
   const bytes = readFileSync(realPath);
   const text = decodeUtf8(bytes);
   if (text !== undefined) {
+    // A prompt's text is normalised when its front matter is split off; a partial has none.
     return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
   }
 
   return { fault: `the partial \`${name}\` is ${describeEncodingFault(bytes)}` };
+}
+
+function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(getErrorCode(error) ?? '');
 }
 
 function decodePrompt(file: string, bytes: Uint8Array): string {
@@ -121,7 +126,7 @@ export function createSiblingReader(
       if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD_FILE_FAULTS[fault]);
       return decodePrompt(place, readFileSync(realPath));
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return undefined;
+      if (isMissing(error)) return undefined;
       throw error;
     }
   };
@@ -142,19 +147,19 @@ function findPartialPath(directory: string, name: string): string | undefined {
 export async function listFolderPromptFiles(directory: string): Promise<string[]> {
   const names = await readdir(directory);
   return names
-    .filter(isPromptFile)
+    .filter(isPromptFileName)
     .sort()
     .map(name => path.join(directory, name));
 }
 
-export function isPromptFile(name: string): boolean {
-  return isPromptText(name) && !isPartialFile(name);
+export function isPromptFileName(name: string): boolean {
+  return isPromptOrPartialName(name) && !isPartialFile(name);
 }
 
 /**
  * Returns true for prompts and partials. Names that begin with a dot are temporary files of
  * editors.
  */
-export function isPromptText(name: string): boolean {
+export function isPromptOrPartialName(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
 }

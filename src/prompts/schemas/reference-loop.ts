@@ -61,8 +61,9 @@ interface SchemaPart {
 }
 
 /**
- * Returns the JSON Pointer of a reference that leads back to itself without going deeper into the
- * value, so that a check would never end; undefined if there is none.
+ * Returns the JSON Pointer of a keyword, such as `$ref` or an `allOf` around it, that leads back to
+ * its own schema without going deeper into the value, so that a check would never end; undefined if
+ * there is none.
  */
 export function findReferenceLoop(schema: JsonValue): string | undefined {
   const roots = toSchemaParts(schema, '', 'schema:///');
@@ -86,8 +87,8 @@ class LoopSearch {
   }
 
   /**
-   * Returns the pointer of a loop that begins at a part; undefined if there is none. Adds the parts
-   * that apply to other values to `pendingParts`.
+   * Returns the pointer of the keyword that closes a loop, searching from a part; undefined if there
+   * is none. Adds the parts that apply to other values to `pendingParts`.
    */
   findLoopFrom(part: SchemaPart, pendingParts: SchemaPart[]): string | undefined {
     if (this.#states.has(part.schema)) return undefined;

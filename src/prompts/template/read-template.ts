@@ -45,7 +45,13 @@ export function readTemplate({
   const tags = new TagReader(findings, source.declares);
   const reader = new TemplateReader(findings, tags, source.partials);
   const scope = Scope.createRoot(isPartial ? 'other' : 'inputs');
-  reader.read(template, { scope, start, file: findings.file, inlines: new Set(), open: new Set() });
+  reader.read(template, {
+    scope,
+    start,
+    file: findings.file,
+    inlines: new Set(),
+    openPartials: new Set(),
+  });
   return { uses: tags.uses, usesAll: tags.usesAll, partials: reader.getPartials() };
 }
 
@@ -56,8 +62,8 @@ type PartialTag = hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement;
 const PARTIAL_BLOCK = '@partial-block';
 
 /**
- * Maximum number of times that partials are read again to find the inputs that they use in another
- * context.
+ * Maximum number of times that partials are read, once for each context. The inputs that further
+ * contexts use are not found.
  */
 const MAX_READINGS = 300;
 
@@ -70,6 +76,7 @@ class TemplateReader {
   /** The contexts in which each partial was read. */
   readonly #readings = new Set<string>();
   #partialBytes = 0;
+  /** True if a text read so far may define inline partials; the word alone is enough. */
   #hasInlines = false;
 
   constructor(findings: Findings, tags: TagReader, find: PartialLookup) {
@@ -99,9 +106,9 @@ class TemplateReader {
   #readProgram(program: Program, place: TemplatePlace): void {
     const body = program?.body ?? [];
     const names = body.map(findInlineName).filter(name => name !== undefined);
-    const inside =
+    const innerPlace =
       names.length === 0 ? place : { ...place, inlines: new Set([...place.inlines, ...names]) };
-    for (const statement of body) this.#readStatement(statement, inside);
+    for (const statement of body) this.#readStatement(statement, innerPlace);
   }
 
   #readStatement(statement: hbs.AST.Statement, place: TemplatePlace): void {
@@ -138,9 +145,9 @@ class TemplateReader {
     }
 
     const scope = this.#getInnerScope(block, place.scope).withParams(block.program?.blockParams);
-    const inside = { ...place, open: new Set<string>() };
-    this.#readProgram(block.program, { ...inside, scope });
-    this.#readProgram(block.inverse, inside);
+    const innerPlace = { ...place, openPartials: new Set<string>() };
+    this.#readProgram(block.program, { ...innerPlace, scope });
+    this.#readProgram(block.inverse, innerPlace);
   }
 
   #getInnerScope(block: hbs.AST.BlockStatement, scope: Scope): Scope {
@@ -165,13 +172,12 @@ class TemplateReader {
   #readPartialTag(partial: PartialTag, place: TemplatePlace): void {
     const { name: nameNode, params, hash } = partial;
     const name = 'original' in nameNode ? nameNode.original : undefined;
-    if (name === undefined || name === '__proto__') {
+    if (name === undefined) {
       const what = "a partial's name must be written out: an input can't choose it";
-      return this.#tags.addFault(
-        partial,
-        name === undefined ? what : `a partial can't be named \`${name}\``,
-        place,
-      );
+      return this.#tags.addFault(partial, what, place);
+    }
+    if (name === '__proto__') {
+      return this.#tags.addFault(partial, formatUnusableName(name), place);
     }
 
     for (const value of [...params, ...(hash?.pairs ?? []).map(({ value }) => value)]) {
@@ -208,8 +214,8 @@ class TemplateReader {
       return true;
     }
 
-    // Inline partials of a caller hide files of the same name.
-    if (place.open.has(name) && !this.#hasInlines) {
+    // An inline partial of a caller may hide this file, so that it doesn't insert itself.
+    if (place.openPartials.has(name) && !this.#hasInlines) {
       const what = `the partial \`${name}\` inserts itself without end: it may do so only inside a block such as {{#if}}`;
       this.#tags.addFault(tag, what, place);
       return true;
@@ -228,7 +234,7 @@ class TemplateReader {
         file,
         start: { line: 1, column: 1 },
         inlines: new Set(),
-        open: new Set([...place.open, name]),
+        openPartials: new Set([...place.openPartials, name]),
       });
     }
 
@@ -257,21 +263,24 @@ class TemplateReader {
    */
   #readInline(block: hbs.AST.DecoratorBlock, place: TemplatePlace): void {
     const name = findInlineName(block);
-    if (name === undefined || name === '__proto__') {
+    if (name === undefined) {
       const what = 'write a partial of this file as {{#*inline "name"}}…{{/inline}}';
-      return this.#tags.addFault(
-        block,
-        name === undefined ? what : `a partial can't be named \`${name}\``,
-        place,
-      );
+      return this.#tags.addFault(block, what, place);
+    }
+    if (name === '__proto__') {
+      return this.#tags.addFault(block, formatUnusableName(name), place);
     }
     this.#readProgram(block.program, toUnknownContext(place));
   }
 }
 
+function formatUnusableName(name: string): string {
+  return `a partial can't be named \`${name}\``;
+}
+
 /** Returns the place inside content that may be rendered in another context, which is not known. */
 function toUnknownContext(place: TemplatePlace): TemplatePlace {
-  return { ...place, scope: place.scope.enterBlock('maybe-inputs'), open: new Set() };
+  return { ...place, scope: place.scope.enterBlock('maybe-inputs'), openPartials: new Set() };
 }
 
 function createPartialScope(

@@ -119,7 +119,7 @@ export interface TemplatePlace {
    * The names of the partials that are rendered whenever this place is; only blocks can end a
    * partial's use of itself.
    */
-  readonly open: ReadonlySet<string>;
+  readonly openPartials: ReadonlySet<string>;
 }
 
 /** Converts a place relative to the template to a place in the file. */

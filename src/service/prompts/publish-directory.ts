@@ -5,7 +5,7 @@ import type { PromptDefinition } from '../../prompts/definition.ts';
 import { describeMissingFence } from '../../prompts/parse/prompt-source.ts';
 import {
   createPartialLookup,
-  isPromptText,
+  isPromptOrPartialName,
   listFolderPromptFiles,
   readPromptText,
 } from '../../prompts/parse/read-prompt-text.ts';
@@ -167,7 +167,7 @@ export function watchPromptFiles(
   };
 
   const { changeNow, close } = watchDirectory(directory, {
-    isWatched: isPromptText,
+    isWatched: isPromptOrPartialName,
     onChange,
     onError,
   });
