@@ -96,7 +96,7 @@ export async function prepareRow(
   batch: PreparedBatch,
   row: ReadableRow,
 ): Promise<RunRequest> {
-  const { fields, promptVersionId, runOptions: options } = batch;
+  const { fields, promptVersionId, runOptions } = batch;
   const finder = createNamedImageFinder(ctx, batch.folder);
   const writtenInputs = {
     text: pickTextInputs(batch, row),
@@ -107,7 +107,7 @@ export async function prepareRow(
   return {
     promptVersionId,
     ...placeAndCheckInputs(fields, withCommonInputs(batch.common, rowInputs), ROW_INPUT_HINTS),
-    options,
+    options: runOptions,
   };
 }
 
@@ -119,18 +119,18 @@ function pickTextInputs(
   batch: PreparedBatch,
   { inputs, isNamed, id }: ReadableRow,
 ): Map<string, string> {
-  const isInput = isNamed && batch.fields.text.some(({ key }) => key === ID_COLUMN);
+  const takesId = isNamed && batch.fields.text.some(({ key }) => key === ID_COLUMN);
   const texts = [...inputs.text].filter(([name]) => !isIgnoredColumn(batch, name));
-  return new Map([...texts, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
+  return new Map([...texts, ...(takesId ? [[ID_COLUMN, id] as const] : [])]);
 }
 
-function pickImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): readonly string[] {
-  if (batch.ignoredColumns.length === 0) return inputs.images;
-  const columns = Object.entries(cells)
-    .flatMap(([name, image]) => ({ name, image, order: findImageColumnOrder(name) ?? Number.NaN }))
-    .filter(({ image, order }) => image !== '' && !Number.isNaN(order))
-    .sort((a, b) => a.order - b.order);
-  return columns.filter(({ name }) => !isIgnoredColumn(batch, name)).map(({ image }) => image);
+function pickImages(
+  batch: PreparedBatch,
+  { inputs, imageColumns = [] }: ReadableRow,
+): readonly string[] {
+  return inputs.images.filter(
+    (_, index) => !isIgnoredColumn(batch, imageColumns[index] ?? `image${index + 1}`),
+  );
 }
 
 function isIgnoredColumn({ ignoredColumns, fields }: PreparedBatch, name: string): boolean {
@@ -169,13 +169,18 @@ export function throwIfStrayColumn(batch: PreparedBatch, source: RowSource, row:
   );
   if (stray !== undefined) {
     const [name] = stray;
+    const hints = [
+      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${quoteIfNeeded(name)}.`,
+    ];
     const [separator] = /[|:~^]/u.exec(name) ?? [];
+    if (separator !== undefined) {
+      hints.push(
+        `If ${separator} separates the columns, add --delimiter ${quoteIfNeeded(separator)}.`,
+      );
+    }
     throw usageError(
       `${source.name}: the prompt has no input for the column ${JSON.stringify(name)}${didYouMean(name, keys)}`,
-      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${quoteIfNeeded(name)}.`,
-      ...(separator === undefined
-        ? []
-        : [`If ${separator} separates the columns, add --delimiter ${quoteIfNeeded(separator)}.`]),
+      ...hints,
     );
   }
 }

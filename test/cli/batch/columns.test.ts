@@ -32,6 +32,25 @@ test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', a
   ]);
 });
 
+test.each([
+  ['remark,picture,image', { remark: 'friend', picture: 'a.png', image: 'b.png' }],
+  ['image2', { image2: 'a.png' }],
+  ['*', { remark: 'friend', image7: 'a.png' }],
+])('--ignore-columns %s leaves fields of JSON rows out by their names', async (columns, fields) => {
+  const home = directoryWith({
+    ...REMARKED,
+    'rows.jsonl': `${JSON.stringify({ name: 'Ada', ...fields })}\n`,
+  });
+  const flags = ['--out', 'results.jsonl', '--ignore-columns', columns];
+  const { exitCode, stderr } = await runBatchCommand(
+    ['echo.prompt', '--from', 'rows.jsonl', ...flags],
+    { home, env: {}, local: embedded },
+  );
+
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: EXIT.ok });
+  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual(['Hello Ada']);
+});
+
 test('-m runs every row with another model than the prompt names', async () => {
   const home = directoryWith(REMARKED);
   const flags = ['--out', 'results.jsonl', '--ignore-columns', '*', '-m', 'card'];

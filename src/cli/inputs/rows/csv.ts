@@ -188,16 +188,20 @@ function readRecord(
     return toFaultyRow(position, `a value in column ${strayColumn + 1}, which has no name`);
   }
 
+  const images = header.imageColumns
+    .map(({ name, column }) => ({ name, image: getCell(column) }))
+    .filter(({ image }) => image !== '');
   const id = header.idColumn === undefined ? '' : getCell(header.idColumn);
-  return toReadableRow(position, id === '' ? undefined : id, {
+  const row = toReadableRow(position, id === '' ? undefined : id, {
     // An empty cell leaves the input out, so that the prompt's default applies.
     text: new Map(
       header.textColumns
         .map(([key, column]) => [key, getCell(column)] as const)
         .filter(isFilledCell),
     ),
-    images: header.imageColumns.map(getCell).filter(image => image !== ''),
+    images: images.map(({ image }) => image),
   });
+  return { ...row, imageColumns: images.map(({ name }) => name) };
 }
 
 function isFilledCell([, value]: readonly [string, string]): boolean {
@@ -259,9 +263,8 @@ function readCsvHeader(fields: readonly string[], file: string) {
       .map(({ name, column }) => [name, column] as const),
     /** The image columns in the order of the images. */
     imageColumns: columns
-      .flatMap(({ column, order }) => (order === undefined ? [] : [{ column, order }]))
-      .sort((one, other) => one.order - other.order)
-      .map(({ column }) => column),
+      .flatMap(({ name, column, order }) => (order === undefined ? [] : [{ name, column, order }]))
+      .sort((one, other) => one.order - other.order),
     /** Columns without a name, which spreadsheets leave behind; their cells must be empty. */
     unnamedColumns: columns.filter(({ name }) => name === '').map(({ column }) => column),
   };

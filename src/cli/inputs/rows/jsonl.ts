@@ -10,6 +10,7 @@ import { type CollectedInputs, isNested, readJsonInputs } from '../text-inputs.t
 import {
   findImageColumnOrder,
   ID_COLUMN,
+  type ReadableRow,
   type RowPosition,
   type SourceRow,
   toFaultyRow,
@@ -66,8 +67,12 @@ function readObject(
   }
 
   try {
-    const inputs = separateImages(fields, readJsonInputs(fields, ''));
-    return { ...toReadableRow(position, id, inputs), cells: toInputCells(id, inputs) };
+    const { inputs, imageColumns } = separateImages(fields, readJsonInputs(fields, ''));
+    return {
+      ...toReadableRow(position, id, inputs),
+      cells: toInputCells(id, inputs),
+      ...(imageColumns !== undefined && { imageColumns }),
+    };
   } catch (error) {
     if (error instanceof CliError) return toFaultyRow(position, error.message, id);
     throw error;
@@ -99,15 +104,21 @@ function toInputCells(
 }
 
 /** Moves `image`, `image1` and so on of a flat map to the images, as in a CSV file. */
-function separateImages(fields: UncheckedObject, inputs: CollectedInputs): CollectedInputs {
-  if (isNested(fields)) return inputs;
+function separateImages(
+  fields: UncheckedObject,
+  inputs: CollectedInputs,
+): Pick<ReadableRow, 'inputs' | 'imageColumns'> {
+  if (isNested(fields)) return { inputs };
   const images = [...inputs.text]
-    .flatMap(([key, image]) => {
-      const order = findImageColumnOrder(key);
-      return order === undefined ? [] : [{ image, order }];
+    .flatMap(([name, image]) => {
+      const order = findImageColumnOrder(name);
+      return order === undefined ? [] : [{ name, image, order }];
     })
     .sort((one, other) => one.order - other.order);
 
   const text = [...inputs.text].filter(([key]) => findImageColumnOrder(key) === undefined);
-  return { text: new Map(text), images: images.map(({ image }) => image) };
+  return {
+    inputs: { text: new Map(text), images: images.map(({ image }) => image) },
+    imageColumns: images.map(({ name }) => name),
+  };
 }

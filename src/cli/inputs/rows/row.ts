@@ -18,6 +18,8 @@ export interface RowPlace extends RowPosition {
 export interface ReadableRow extends RowPlace {
   readonly isNamed: boolean;
   readonly inputs: CollectedInputs;
+  /** The columns or fields of `inputs.images`, in the same order; undefined if it has no names. */
+  readonly imageColumns?: readonly string[];
 }
 
 /** A row that can't be run, and the reason. */
