@@ -177,6 +177,8 @@ test.runIf(isPosix)(
     serving.child.kill('SIGINT');
     await untilClosed(serving.url);
 
-    expect(await serving.ended).toMatchObject({ code: 0, signal: null });
+    const { stderr, ...end } = await serving.ended;
+    expect(end).toMatchObject({ code: 0, signal: null });
+    expect(stderr).toContain('Stopping; another signal stops it immediately.\n');
   },
 );

@@ -55,8 +55,8 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   });
 
   await endSignal.arrived;
-  if (settings.drainMs) await waitForDrain(ctx, service, flags.drain);
-  ctx.io.note('Stopping; a second signal stops it immediately.');
+  const hadSecondSignal = settings.drainMs ? await drainService(ctx, service, flags.drain) : false;
+  ctx.io.note(`Stopping; ${hadSecondSignal ? 'another' : 'a second'} signal stops it immediately.`);
   await service.close();
 }
 
@@ -91,14 +91,18 @@ async function announceService(
   if (metricsUrl !== undefined) await io.out(`metrics: ${metricsUrl}\n`);
 }
 
-/** Gives a load balancer time to notice that this instance is about to stop. */
-async function waitForDrain(ctx: Context, service: Service, duration: string): Promise<void> {
+/**
+ * Gives a load balancer time to notice that this instance is about to stop. Returns true if a
+ * signal ended the time early.
+ */
+async function drainService(ctx: Context, service: Service, duration: string): Promise<boolean> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
   const drainEnd = new AbortController();
   const { arrived, stopListening } = listenForSignal(ctx);
   void arrived.then(() => drainEnd.abort());
   await service.drain(drainEnd.signal);
   stopListening();
+  return drainEnd.signal.aborted;
 }
 
 interface NextSignal {
