@@ -12,12 +12,13 @@ import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { isTableName } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
+import type { ResultState } from './result-state.ts';
 import type { ResultsFile } from './results-file.ts';
 import type { ResultsLine } from './results-line.ts';
 
 /** The parts of results that are written to a stream as they come. */
 const STREAMED_RESULTS = {
-  states: new Map(),
+  states: new Map() as ReadonlyMap<string, ResultState>,
   hasEarlierResults: false,
   finish: async (): Promise<void> => {},
 };
@@ -44,6 +45,7 @@ export async function openStream(ctx: Context, options: StreamOptions): Promise<
 }
 
 interface LineStream extends ResultsFile {
+  /** Writes a line without its row. Resolves to false once the reader is gone. */
   write(line: ResultsLine): Promise<boolean>;
 }
 
@@ -98,7 +100,7 @@ async function createTableResults(
   return createCollectedResults({
     sorted,
     open: file => CsvResults.open(ctx, { out: `${file}.csv`, resume: false, excel }, new Map()),
-    passOn: async file => {
+    copyToStream: async file => {
       for await (const piece of readCollectedText(`${file}.csv`)) {
         if (!(await specialFile.write(specialFile.isTerminal ? escapeControls(piece) : piece))) {
           return;
@@ -114,7 +116,7 @@ function createSortedResults(ctx: Context, lines: LineStream): Promise<ResultsFi
   return createCollectedResults({
     sorted: true,
     open: file => JsonlResults.open(ctx, { out: file, resume: false }),
-    passOn: async file => {
+    copyToStream: async file => {
       for await (const { text } of splitIntoLines(readCollectedText(file))) {
         if (!(await lines.write(JSON.parse(text) as ResultsLine))) return;
       }
@@ -126,27 +128,28 @@ function createSortedResults(ctx: Context, lines: LineStream): Promise<ResultsFi
 interface CollectedStream {
   readonly sorted: boolean;
   open(file: string): Promise<ResultsFile>;
-  passOn(file: string): Promise<void>;
+  /** Copies the finished file to the stream; ends early once the stream has no reader. */
+  copyToStream(file: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Collects results in a temporary file and passes them on at the end. */
+/** Collects results in a temporary file and copies them to a stream at the end. */
 async function createCollectedResults({
   sorted,
   open,
-  passOn,
+  copyToStream,
   close,
 }: CollectedStream): Promise<ResultsFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results');
 
   const results = await open(file);
-  let isPassedOn = false;
+  let hasFinished = false;
   const finish = async (): Promise<void> => {
-    if (isPassedOn) return;
-    isPassedOn = true;
+    if (hasFinished) return;
+    hasFinished = true;
     await results.finish(sorted);
-    await passOn(file);
+    await copyToStream(file);
   };
 
   return {
@@ -154,16 +157,26 @@ async function createCollectedResults({
     hasEarlierResults: false,
     write: (line, row) => results.write(line, row),
     finish,
-    close: async () => {
-      try {
-        await finish();
-      } finally {
-        await results.close();
-        await close();
-        await rm(folder, { recursive: true, force: true });
-      }
-    },
+    close: () =>
+      takeEachStep([
+        finish,
+        () => results.close(),
+        close,
+        () => rm(folder, { recursive: true, force: true }),
+      ]),
   };
+}
+
+/** Takes the steps in this order, the later ones even if an earlier one fails. */
+async function takeEachStep([
+  step,
+  ...laterSteps
+]: readonly (() => Promise<void>)[]): Promise<void> {
+  try {
+    await step?.();
+  } finally {
+    if (laterSteps.length > 0) await takeEachStep(laterSteps);
+  }
 }
 
 function readCollectedText(file: string): AsyncIterable<string> {
