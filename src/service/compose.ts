@@ -49,7 +49,7 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   mediaUrl: (media: Media, output: MediaOutput, origin: string) => string;
   /** True to show the templates of prompts only to the user `local`; default false. */
   hideTemplates?: boolean | undefined;
-  maxQueued?: number | undefined;
+  maxQueuedRunsPerUser?: number | undefined;
   /** Limits the requests of each key; undefined for no limit. */
   limiter?: RateLimiter | undefined;
   /** The value of the `RateLimit-Policy` header. */
@@ -87,7 +87,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const texts = new TextFeed();
   const toOperator = options.isForOneUser ? undefined : createNoticeLimiter(onNotice, clock);
   const limits = {
-    queued: options.maxQueued ?? MAX_QUEUED_RUNS,
+    queued: options.maxQueuedRunsPerUser ?? MAX_QUEUED_RUNS,
     mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
   };
 

@@ -26,7 +26,7 @@ export { isInUse } from './store/sqlite/worker-locks.ts';
 export interface LocalStoreOptions {
   readonly dataDir: string;
   /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
-  readonly database?: string | undefined;
+  readonly databaseUrl?: string | undefined;
   /** The absolute path of a file with more models. */
   readonly modelsFile?: string | undefined;
   /** More models, which come from no file. */
@@ -47,8 +47,8 @@ export interface LocalStoreOptions {
  * @throws {DataDirectoryError} if the directory can't be used
  */
 export async function openStore(options: LocalStoreOptions): Promise<LocalStore> {
-  const { dataDir, database, env = {}, clock = serviceClock } = options;
-  const store = await openDatabase({ dataDir, database, clock, env });
+  const { dataDir, databaseUrl, env = {}, clock = serviceClock } = options;
+  const store = await openDatabase({ dataDir, databaseUrl, clock, env });
   await ensureLocalUser(store);
   await seedSamples(store, clock);
   return new LocalStore(store, options);

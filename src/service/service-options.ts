@@ -7,33 +7,33 @@ import type { RunEnd } from './runs/execution/runner.ts';
 
 /** Options of the embedded service and of `serve`. */
 export interface CommonOptions {
-  dataDir: string;
+  readonly dataDir: string;
   /** Maximum time that a creation waits for its run, in milliseconds; default 120,000. */
-  syncWindowMs?: number;
+  readonly syncWindowMs?: number | undefined;
   /** Space for the media of a user, in bytes; default 2 GiB. */
-  maxMediaBytes?: number | undefined;
+  readonly maxMediaBytes?: number | undefined;
   /**
    * Called with a line for the operator about each published prompt, refused file, warning or
    * fault.
    */
-  onNotice?: (line: string) => void;
+  readonly onNotice?: ((line: string) => void) | undefined;
   /** The absolute path of a file with more models, which override those in `models.yaml`. */
-  modelsFile?: string | undefined;
+  readonly modelsFile?: string | undefined;
   /** More models, which come from no file. */
-  declaredModels?: readonly ModelsText[] | undefined;
+  readonly declaredModels?: readonly ModelsText[] | undefined;
   /** The absolute working directory of programs; default that of this process. */
-  directory?: string | undefined;
+  readonly directory?: string | undefined;
   /** The environment with the keys of model providers; default empty. */
-  env?: Env;
+  readonly env?: Env | undefined;
   /** True to fetch pictures from private addresses and unresolvable names too; default false. */
-  allowPrivate?: boolean | undefined;
-  clock?: Clock;
+  readonly allowPrivate?: boolean | undefined;
+  readonly clock?: Clock | undefined;
   /** Opens the URL of an input picture; default over the network. */
-  openUrl?: FetchImageOptions['open'];
+  readonly openUrl?: FetchImageOptions['open'] | undefined;
   /** The model for prompts that name none; default `echo`. */
-  defaultModel?: string | undefined;
+  readonly defaultModel?: string | undefined;
   /** Called for each run that ends in this process. */
-  onRunEnd?: ((run: RunEndEvent) => void) | undefined;
+  readonly onRunEnd?: ((run: RunEndEvent) => void) | undefined;
 }
 
 export interface RunEndEvent extends RunEnd {
@@ -47,57 +47,57 @@ export interface ServiceOptions extends CommonOptions {
    * The URL of a PostgreSQL database that several machines may share; default an SQLite file in the
    * data directory.
    */
-  database?: string | undefined;
+  readonly databaseUrl?: string | undefined;
   /**
    * A directory for media and inputs, shared by all instances on the database; default the
    * database.
    */
-  mediaDir?: string | undefined;
+  readonly mediaDir?: string | undefined;
   /**
    * Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object
    * store.
    */
-  media?: string | undefined;
+  readonly mediaBucketUrl?: string | undefined;
   /** True to rename an existing SQLite file and start a new one; default false. */
-  newStore?: boolean | undefined;
-  /** The address of `GET /metrics`; default none. */
-  metrics?: { readonly host: string; readonly port: number } | undefined;
-  /** Default 127.0.0.1. */
-  host?: string;
-  /** Default 0: any free port. */
-  port?: number;
+  readonly newStore?: boolean | undefined;
+  /** The address that `GET /metrics` listens on; default none. */
+  readonly metricsAddress?: { readonly host: string; readonly port: number } | undefined;
+  /** The address that it listens on; default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** The port that it listens on; default 0, any free one. */
+  readonly port?: number | undefined;
   /**
    * The public origin of the service, for URLs in answers, without a trailing slash; default the
    * request's.
    */
-  publicUrl?: string | undefined;
+  readonly publicUrl?: string | undefined;
   /** False to leave out the web page at the root; default true. */
-  page?: boolean | undefined;
+  readonly servePage?: boolean | undefined;
   /** A directory whose prompt files are published at the start and after each change. */
-  promptsDir?: string | undefined;
+  readonly promptsDir?: string | undefined;
   /** True to run programs as models even if there are several users; default false. */
-  allowPrograms?: boolean | undefined;
+  readonly allowPrograms?: boolean | undefined;
   /** Maximum number of concurrent runs; default 32. */
-  parallel?: number | undefined;
+  readonly maxConcurrentRuns?: number | undefined;
   /** Maximum number of queued runs of a user; default 10,000. */
-  maxQueued?: number | undefined;
+  readonly maxQueuedRunsPerUser?: number | undefined;
   /** True to show the templates of prompts only to the user `local`; default false. */
-  hideTemplates?: boolean | undefined;
+  readonly hideTemplates?: boolean | undefined;
   /** True to rerun once a run whose process died; default true. */
-  rerun?: boolean | undefined;
+  readonly rerun?: boolean | undefined;
   /** Maximum requests per second for each key; default no limit. */
-  rateLimit?: number | undefined;
+  readonly rateLimit?: number | undefined;
   /** Time for running runs to end when the service is closed, in milliseconds; default 0. */
-  graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Time for which a draining service still accepts requests, in milliseconds; default 0. */
-  drainMs?: number;
+  readonly drainMs?: number | undefined;
   /**
    * Maximum bytes of bodies, fetched pictures and answers in memory, half of them for one user;
    * default 256 MiB.
    */
-  maxRequestBytes?: number | undefined;
+  readonly maxRequestBytes?: number | undefined;
   /** Called for each request after its answer has been sent. */
-  onRequest?: (event: ServedRequest) => void;
+  readonly onRequest?: ((event: ServedRequest) => void) | undefined;
 }
 
 /** The service over HTTP. */

@@ -42,12 +42,12 @@ const UNLIMITED_RATE = 1000;
  * @throws {DataDirectoryError} if the data directory can't be used
  * @throws {InvalidModelsFile} if models.yaml has a fault
  * @throws {ListenError} if the address can't be listened on
- * @throws {MediaUrlError} if `media` doesn't name an object store
+ * @throws {MediaUrlError} if `mediaBucketUrl` doesn't name an object store
  * @throws {ObjectStoreError} if the object store refuses
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = serviceClock } = options;
-  const metrics = options.metrics && (await import('./http/metrics.ts')).createMetrics();
+  const metrics = options.metricsAddress && (await import('./http/metrics.ts')).createMetrics();
 
   const store = await openDatabase({ ...options, clock, onQuery: metrics?.queryEnded });
   try {
@@ -179,15 +179,17 @@ async function publishPromptsDirectory(
 type Servers = readonly [service: HttpServer['server'], metrics: HttpServer['server'] | undefined];
 
 function getServiceUrls(
-  { host = DEFAULT_HOST, page, publicUrl, metrics }: ServeOptions,
+  { host = DEFAULT_HOST, servePage, publicUrl, metricsAddress }: ServeOptions,
   [server, metricsServer]: Servers,
 ): Pick<Service, 'url' | 'pageUrl' | 'metricsUrl'> {
   const origin = getServerOrigin(server, host);
   return {
     url: `${origin}${PATH_PREFIX}`,
-    pageUrl: page === false ? undefined : `${publicUrl ?? origin}/`,
+    pageUrl: servePage === false ? undefined : `${publicUrl ?? origin}/`,
     metricsUrl:
-      metricsServer && metrics && `${getServerOrigin(metricsServer, metrics.host)}/metrics`,
+      metricsServer &&
+      metricsAddress &&
+      `${getServerOrigin(metricsServer, metricsAddress.host)}/metrics`,
   };
 }
 
@@ -197,21 +199,26 @@ async function buildComposeOptions(
   options: ServeOptions,
   { metrics, thread, shutdown }: ServedParts,
 ): Promise<ComposeOptions<QueueRunner>> {
-  const { onNotice = () => {}, clock, rateLimit, parallel, rerun } = options;
+  const { onNotice = () => {}, clock, rateLimit, maxConcurrentRuns, rerun } = options;
   const urls = await createSignedUrls(store, clock);
   const documentedRoutes = [...INTERFACE_ROUTES, ...createMediaRoutes(urls), ...healthRoutes];
 
   return {
     ...options,
     runner: (work, models) =>
-      new QueueRunner({ ...work, models: () => models.listCapabilities(), parallel, rerun }),
+      new QueueRunner({
+        ...work,
+        models: () => models.listCapabilities(),
+        parallel: maxConcurrentRuns,
+        rerun,
+      }),
     limiter: rateLimit === undefined ? undefined : createLimiter(store, rateLimit, clock),
     ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,
     routes: [
       ...documentedRoutes,
       createOpenApiRoute(documentedRoutes),
-      ...(options.page === false ? [] : pageRoutes),
+      ...(options.servePage === false ? [] : pageRoutes),
     ],
     mediaUrl: (_, output, origin) => `${origin}${urls.createSignedPath(output)}`,
     watchModels: true,
@@ -245,14 +252,14 @@ function createLimiter(store: Store, perSecond: number, clock: Clock): RateLimit
 /** Listens, and marks the store as in use. Returns the key that the first start creates. */
 async function startServers(
   store: Store,
-  { host = DEFAULT_HOST, port = 0, metrics, clock }: ServeOptions,
+  { host = DEFAULT_HOST, port = 0, metricsAddress, clock }: ServeOptions,
   [server, metricsServer]: Servers,
 ): Promise<string | undefined> {
   await listen(server, { host, port });
 
-  if (metricsServer && metrics) {
+  if (metricsServer && metricsAddress) {
     const flags = { host: '--metrics', port: '--metrics' };
-    await listen(metricsServer, { ...metrics, flags });
+    await listen(metricsServer, { ...metricsAddress, flags });
   }
 
   await store.workers.register();

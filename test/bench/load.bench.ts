@@ -52,7 +52,7 @@ interface Users {
 
 /** Keys of users beside the first. */
 async function createKeys(dataDir: string, database: string | undefined): Promise<string[]> {
-  const store = await openStore({ dataDir, database });
+  const store = await openStore({ dataDir, databaseUrl: database });
   try {
     const keys: string[] = [];
     for (const user of ['ann', 'bob', 'eve']) keys.push((await store.createKey({ user })).key);

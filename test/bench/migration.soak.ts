@@ -53,7 +53,7 @@ export default async function soakMigration(): Promise<void> {
     slowestMs = 0;
     const before = creations;
     const since = performance.now();
-    const store = await openStore({ dataDir, database: cluster.url, env: {} });
+    const store = await openStore({ dataDir, databaseUrl: cluster.url, env: {} });
     const migrationMs = performance.now() - since;
     await store.close();
     over.abort();

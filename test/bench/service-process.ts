@@ -53,7 +53,7 @@ async function answering(dataFor: (url: string | undefined) => object): Promise<
 async function startMeasured(): Promise<Started> {
   const { url, sessionKey } = await startService({
     dataDir: dataDir ?? '',
-    database: database === '' ? undefined : database,
+    databaseUrl: database === '' ? undefined : database,
     env: {},
   });
   return { url, key: sessionKey };

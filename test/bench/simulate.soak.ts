@@ -81,7 +81,7 @@ const HERE = { open: OPEN, users: 1, isOneMachine: true };
 const TICKS = 100;
 
 async function keyIn(dataDir: string, database: string): Promise<string> {
-  const store = await openStore({ dataDir, database });
+  const store = await openStore({ dataDir, databaseUrl: database });
   try {
     return (await store.createKey({ user: 'ann', credits: 1_000_000_000 })).key;
   } finally {

@@ -15,7 +15,7 @@ let ben: string;
 
 beforeAll(async () => {
   clock = new HandClock();
-  service = await TestService.start({ clock, syncWindowMs: 0, parallel: 1 });
+  service = await TestService.start({ clock, syncWindowMs: 0, maxConcurrentRuns: 1 });
   ben = await createKeyIn(service.dataDir, { user: 'ben' });
 });
 

@@ -29,7 +29,7 @@ const statuses = async (key?: string) =>
   (await service.data<RunPage>('/runs?limit=50', { key })).rows.map(row => row.runStatus);
 
 test("a user's runs beyond the limit of the queue are refused until some have ended", async () => {
-  await start({ parallel: 1, maxQueued: 2 });
+  await start({ maxConcurrentRuns: 1, maxQueuedRunsPerUser: 2 });
   for (let run = 0; run < 3; run += 1) expect((await slow()).http).toBe(504);
   const refused = await slow();
 
@@ -51,7 +51,7 @@ test("a user's runs beyond the limit of the queue are refused until some have en
 });
 
 test("one user's queue does not delay another's first run", async () => {
-  await start({ parallel: 2 });
+  await start({ maxConcurrentRuns: 2 });
   for (let run = 0; run < 20; run += 1) await slow();
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   await slow(ben);
@@ -59,7 +59,7 @@ test("one user's queue does not delay another's first run", async () => {
 });
 
 test("users take turns, and each one's runs go in order", async () => {
-  await start({ parallel: 2 });
+  await start({ maxConcurrentRuns: 2 });
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   for (let run = 0; run < 6; run += 1) await slow();
   for (let run = 0; run < 3; run += 1) await slow(ben);
@@ -123,7 +123,7 @@ test('the pictures of unfinished runs count until the runs end', async () => {
 });
 
 test('the texts of unfinished runs count until the runs end, in the queue too', async () => {
-  await start({ maxMediaBytes: 200, parallel: 1 });
+  await start({ maxMediaBytes: 200, maxConcurrentRuns: 1 });
 
   const note = (length: number, key?: string) =>
     service.post<RunReference>(

@@ -68,7 +68,7 @@ describe('a run that takes longer than the window', () => {
 
   test('waits in the queue as queued while others run', async () => {
     const clock = new HandClock();
-    service = await TestService.start({ clock, syncWindowMs: WINDOW, parallel: 1 });
+    service = await TestService.start({ clock, syncWindowMs: WINDOW, maxConcurrentRuns: 1 });
     const first = service.post<Run>('/runs', await slowRun('30'));
     await clock.waitForSleep(30_000);
     const second = service.post<Run>('/runs', await slowRun('5'));

@@ -530,7 +530,7 @@ describe('the files of the page', () => {
     const html = await answer.text();
     expect(html).not.toMatch(/style=|<style|<script>|(?:src|href)="(?:https?:|\/)/u);
 
-    const without = await TestService.start({ page: false });
+    const without = await TestService.start({ servePage: false });
     onTestFinished(() => without.close());
 
     expect((await fetch(without.service.url.replace(/v1$/u, ''))).status).toBe(404);

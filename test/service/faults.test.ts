@@ -128,10 +128,10 @@ test('a port that is taken is named, with what to do', async () => {
   await new Promise(resolve => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
 
-  const metrics = { host: '127.0.0.1', port };
+  const metricsAddress = { host: '127.0.0.1', port };
   for (const [flag, address] of Object.entries({
     '--port': { port },
-    '--metrics': { port: 0, metrics },
+    '--metrics': { port: 0, metricsAddress },
   })) {
     await expect(
       startService({ dataDir: temporaryDataDir(), ...address, env: {} }),
@@ -253,7 +253,7 @@ test.runIf(mountsDisks)('a full disk is named with exit 1, and a picture waits f
 test('a run whose pictures were lost fails and says so', async () => {
   const clock = new HandClock();
   const dataDir = temporaryDataDir();
-  const service = await TestService.forTest({ clock, dataDir, parallel: 1 });
+  const service = await TestService.forTest({ clock, dataDir, maxConcurrentRuns: 1 });
   const [sandbox, describePicture] = [
     await service.versionOf('sandbox'),
     await service.versionOf('describe'),

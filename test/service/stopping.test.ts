@@ -139,7 +139,7 @@ describe('a service that is asked to stop', () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
 
-    const first = await TestService.forTest({ clock, dataDir, parallel: 1 });
+    const first = await TestService.forTest({ clock, dataDir, maxConcurrentRuns: 1 });
     const creations: Promise<ServiceAnswer<RunReference>>[] = [];
     for (let index = 0; index < 3; index += 1) {
       creations.push(first.post<RunReference>('/runs', await slowRun(first, '30')));
@@ -149,7 +149,7 @@ describe('a service that is asked to stop', () => {
     await first.close();
     expect((await Promise.all(creations)).map(answer => answer.http)).toEqual([504, 504, 504]);
 
-    const second = await TestService.forTest({ clock, dataDir, parallel: 1 });
+    const second = await TestService.forTest({ clock, dataDir, maxConcurrentRuns: 1 });
     for (let count = 1; count <= 3; count += 1) {
       await clock.waitForSleep(30_000);
       clock.advance(30_000);

@@ -48,8 +48,14 @@ export class TestService {
     const dataDir = options.dataDir ?? temporaryDataDir();
     const notices: string[] = [];
     const onNotice = (line: string): void => void notices.push(line);
-    const database = options.database ?? (await databaseFor(dataDir));
-    const service = await startService({ env: {}, onNotice, ...options, dataDir, database });
+    const database = options.databaseUrl ?? (await databaseFor(dataDir));
+    const service = await startService({
+      env: {},
+      onNotice,
+      ...options,
+      dataDir,
+      databaseUrl: database,
+    });
     const description = await InterfaceDescription.of(service.url);
 
     return new TestService(
@@ -159,7 +165,7 @@ export async function publishPromptFile(
 
   const store = await openStore({
     dataDir,
-    database: await databaseBeside(dataDir),
+    databaseUrl: await databaseBeside(dataDir),
     env: {},
     ...(clock && { clock }),
   });
@@ -173,7 +179,7 @@ export async function publishPromptFile(
 
 /** Opens the store of a data directory, next to the services on it. */
 export async function openStoreIn(dataDir: string): ReturnType<typeof openStore> {
-  return await openStore({ dataDir, database: await databaseBeside(dataDir), env: {} });
+  return await openStore({ dataDir, databaseUrl: await databaseBeside(dataDir), env: {} });
 }
 
 /** Opens the store of a data directory for a test, at whose end it is closed. */

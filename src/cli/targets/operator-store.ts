@@ -26,7 +26,7 @@ export async function withOperatorStore(
 ): Promise<void> {
   requireLocalService(ctx, commandName);
   await ctx.local.withStore(
-    { dataDir: ctx.dataDir, database: findDatabaseUrl(ctx, database) },
+    { dataDir: ctx.dataDir, databaseUrl: findDatabaseUrl(ctx, database) },
     use,
   );
 }

@@ -12,29 +12,29 @@ import { dataDirectoryError } from './store-errors.ts';
  * @throws {MediaUrlError} if `media` doesn't name an object store
  */
 export async function openDatabase(options: StoreOptions): Promise<Store> {
-  const { media, env = {}, clock } = options;
-  if (media === undefined) return await openWithoutObjectStore(options);
+  const { mediaBucketUrl, env = {}, clock } = options;
+  if (mediaBucketUrl === undefined) return await openWithoutObjectStore(options);
 
   const [{ parseMediaUrl }, { keepInObjectStore }] = await Promise.all([
     import('./blobs/bucket-location.ts'),
     import('./blobs/media-location.ts'),
   ]);
-  const location = parseMediaUrl(media, env);
+  const location = parseMediaUrl(mediaBucketUrl, env);
   return await keepInObjectStore(await openWithoutObjectStore(options), location, clock);
 }
 
 async function openWithoutObjectStore(options: StoreOptions): Promise<Store> {
-  const { database, dataDir } = options;
+  const { databaseUrl, dataDir } = options;
   const refuseDirectory = (error: unknown): never => {
     throw dataDirectoryError(dataDir, error);
   };
 
   // Even with a remote database, the directory holds files of this machine, such as models.
   const file = await prepareDataDirectory(dataDir).catch(refuseDirectory);
-  if (database === undefined) return await openSqliteStore(file, options).catch(refuseDirectory);
+  if (databaseUrl === undefined) return await openSqliteStore(file, options).catch(refuseDirectory);
 
   const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
-  return await openPostgresStore(database, options);
+  return await openPostgresStore(databaseUrl, options);
 }
 
 /**
@@ -46,11 +46,11 @@ async function openWithoutObjectStore(options: StoreOptions): Promise<Store> {
  */
 export async function checkMediaLocation(
   store: Store,
-  { database, mediaDir, onNotice = () => {} }: StoreOptions,
+  { databaseUrl, mediaDir, onNotice = () => {} }: StoreOptions,
 ): Promise<void> {
   const { checkObjectStoreLocation } = await import('./blobs/media-location.ts');
   await checkObjectStoreLocation(store, onNotice);
-  if (database === undefined || store.objects) return;
+  if (databaseUrl === undefined || store.objects) return;
   const { checkSharedDirectory } = await import('./blobs/media-directory.ts');
   await checkSharedDirectory(store.settings, mediaDir);
 }

@@ -18,7 +18,7 @@ export interface StoreOptions {
   /** The kind of worker that this process is; default `serve`. */
   worker?: WorkerKind | undefined;
   /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
-  database?: string | undefined;
+  databaseUrl?: string | undefined;
   /**
    * A directory for media and inputs, shared by all instances on the database; default the
    * database.
@@ -28,7 +28,7 @@ export interface StoreOptions {
    * Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object
    * store.
    */
-  media?: string | undefined;
+  mediaBucketUrl?: string | undefined;
   /** The environment, with the object store's address and key and the proxies; default empty. */
   env?: Env | undefined;
   clock: Clock;

@@ -138,7 +138,8 @@ it.each([
 it('advises commands for the same database, without its password', async () => {
   const local: typeof localService = {
     ...localService,
-    withStore: (options, use) => localService.withStore({ ...options, database: undefined }, use),
+    withStore: (options, use) =>
+      localService.withStore({ ...options, databaseUrl: undefined }, use),
   };
   const within = { ...options(), local };
   const database = ['--database', 'postgres://ops:sekret@db/team'];

@@ -13,7 +13,7 @@ const metrics = async (): Promise<string> => {
 };
 
 test('metrics count requests, runs, the queue and the store, and name no user', async () => {
-  service = await TestService.start({ metrics: { host: '127.0.0.1', port: 0 } });
+  service = await TestService.start({ metricsAddress: { host: '127.0.0.1', port: 0 } });
   const anna = await createKeyIn(service.dataDir, { user: 'anna' });
   await service.publish('secret-recipe', '---\nmodel: echo\n---\nMix {{what}}');
   const promptVersionId = await service.versionOf('secret-recipe');
@@ -45,7 +45,7 @@ test('metrics count requests, runs, the queue and the store, and name no user', 
 });
 
 test('their address serves nothing else, and the service’s own has no metrics', async () => {
-  service = await TestService.start({ metrics: { host: '127.0.0.1', port: 0 } });
+  service = await TestService.start({ metricsAddress: { host: '127.0.0.1', port: 0 } });
   const { metricsUrl = '', url } = service.service;
   expect((await fetch(new URL('/v1/me', metricsUrl))).status).toBe(404);
   expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(404);

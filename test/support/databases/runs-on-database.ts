@@ -11,7 +11,7 @@ export const TAKEN_OVER_MS = 90_000;
 
 /** Creates a key of an author as the operator of the service whose state is in the database. */
 export async function createAuthorKey(database: string): Promise<string> {
-  const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+  const store = await openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
   try {
     return (await store.createKey({ user: 'ann', isAuthor: true })).key;
   } finally {
@@ -24,7 +24,7 @@ export async function createUserKeys<User extends string>(
   database: string,
   users: Readonly<Record<User, number>>,
 ): Promise<Record<User, string>> {
-  const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+  const store = await openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
   try {
     const keys: Record<string, string> = {};
     for (const [user, credits] of Object.entries<number>(users)) {

@@ -17,7 +17,7 @@ export async function storeRuns(
   const prompt = await service.find(slug);
   const store = await openDatabase({
     dataDir,
-    database: await databaseFor(dataDir),
+    databaseUrl: await databaseFor(dataDir),
     clock: serviceClock,
   });
   try {

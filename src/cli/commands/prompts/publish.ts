@@ -102,7 +102,7 @@ async function withStorePublisher(
     },
   });
 
-  const options = { dataDir: ctx.dataDir, database, defaultModel, onNotice };
+  const options = { dataDir: ctx.dataDir, databaseUrl: database, defaultModel, onNotice };
   await ctx.local.withStore(options, store => use(createPublisher(store)));
 }
 

@@ -33,22 +33,22 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
 
   const settings = readServeOptions(flags, ctx.cwd);
   const endSignal = listenForSignal(ctx);
-  const database = findDatabaseUrl(ctx, settings.database);
-  checkMediaFlags(settings, database);
+  const databaseUrl = findDatabaseUrl(ctx, settings.databaseUrl);
+  checkMediaFlags(settings, databaseUrl);
 
   const { io, clock } = ctx;
   const service = await ctx.local.serve({
     ...settings,
     dataDir: ctx.dataDir,
     allowPrivate: ctx.globals.allowPrivate,
-    database,
+    databaseUrl,
     defaultModel: ctx.settings.get('model'),
     onNotice: line => showNotice(ctx, line),
     onRequest: served => io.note(formatRequestLine(clock, served)),
     onRunEnd: run => io.note(formatRunLine(clock, run)),
   });
 
-  const storeFlag = settings.database === undefined ? '' : ' --database <url>';
+  const storeFlag = settings.databaseUrl === undefined ? '' : ' --database <url>';
   await announceService(ctx, service, {
     createKey: `promptrun keys create${storeFlag}`,
     logIn: `promptrun login --base-url ${settings.publicUrl ?? service.url}`,
@@ -61,14 +61,17 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
 }
 
 /** @throws {CliError} USAGE_ERROR for a media directory beside another place for media */
-function checkMediaFlags({ mediaDir, media }: ServeSettings, database: string | undefined): void {
+function checkMediaFlags(
+  { mediaDir, mediaBucketUrl }: ServeSettings,
+  databaseUrl: string | undefined,
+): void {
   if (mediaDir === undefined) return;
-  if (database === undefined) {
+  if (databaseUrl === undefined) {
     throw usageError(
       '--media-dir needs --database: without a database, media are kept in the data directory',
     );
   }
-  if (media !== undefined) {
+  if (mediaBucketUrl !== undefined) {
     throw usageError("--media-dir and --media can't be used together: media are kept in one place");
   }
 }
@@ -139,16 +142,16 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
     );
   }
 
-  const { database, media, page, newStore, hideTemplates, allowPrograms, rerun } = flags;
+  const { newStore, hideTemplates, allowPrograms, rerun } = flags;
   const rateLimit =
     flags.rateLimit === undefined
       ? undefined
       : Number(requireFormat('--rate-limit', flags.rateLimit, RATE_FORMAT));
 
   return {
-    database,
-    media,
-    page,
+    databaseUrl: flags.database,
+    mediaBucketUrl: flags.media,
+    servePage: flags.page,
     newStore,
     hideTemplates,
     allowPrograms,
@@ -158,7 +161,7 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
     drainMs: parseDuration(flags.drain, '--drain'),
-    maxQueued: Number(requireFormat('--max-queued', flags.maxQueued, QUEUE_FORMAT)),
+    maxQueuedRunsPerUser: Number(requireFormat('--max-queued', flags.maxQueued, QUEUE_FORMAT)),
     promptsDir:
       flags.prompts === undefined ? undefined : requireDirectory(flags.prompts, '--prompts', cwd),
     mediaDir:
@@ -166,7 +169,7 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
         ? undefined
         : requireDirectory(flags.mediaDir, '--media-dir', cwd),
     rateLimit,
-    metrics: flags.metrics === undefined ? undefined : parseMetricsAddress(flags.metrics),
+    metricsAddress: flags.metrics === undefined ? undefined : parseMetricsAddress(flags.metrics),
     publicUrl: flags.publicUrl === undefined ? undefined : parsePublicUrl(flags.publicUrl),
   };
 }

@@ -9,7 +9,11 @@ import { temporaryDataDir } from '../../../support/local-service.ts';
 const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, index) => `${index},`).join(''));
 
 async function read(database: string | undefined): Promise<void> {
-  const store = await openDatabase({ dataDir: temporaryDataDir(), database, clock: serviceClock });
+  const store = await openDatabase({
+    dataDir: temporaryDataDir(),
+    databaseUrl: database,
+    clock: serviceClock,
+  });
   const { media } = store.blobs;
   await media.write('a.mp4', BYTES, 'video/mp4');
 

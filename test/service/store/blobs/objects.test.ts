@@ -32,7 +32,11 @@ describe('media in an object store', () => {
   });
 
   const start = async (options: Partial<ServiceOptions> = {}): Promise<TestService> => {
-    const service = await TestService.start({ media: MEDIA, env: objects.env, ...options });
+    const service = await TestService.start({
+      mediaBucketUrl: MEDIA,
+      env: objects.env,
+      ...options,
+    });
     services.push(service);
     return service;
   };
@@ -118,10 +122,12 @@ describe('media in an object store', () => {
       TestService.start({ dataDir, env: objects.env, ...options });
 
     await expect(again({})).rejects.toThrow('--media s3://team/pictures');
-    await expect(again({ media: 's3://team/other' })).rejects.toThrow('is not where the instances');
+    await expect(again({ mediaBucketUrl: 's3://team/other' })).rejects.toThrow(
+      'is not where the instances',
+    );
 
     const elsewhere = await TestObjectStore.start();
-    await expect(again({ media: MEDIA, env: elsewhere.env })).rejects.toThrow(
+    await expect(again({ mediaBucketUrl: MEDIA, env: elsewhere.env })).rejects.toThrow(
       'AWS_ENDPOINT_URL_S3',
     );
 
@@ -244,7 +250,7 @@ describe('media in an object store', () => {
   });
 
   test('that a queued run needs are waited for, and keep no text from running', async () => {
-    const service = await start({ parallel: 1, syncWindowMs: 0 });
+    const service = await start({ maxConcurrentRuns: 1, syncWindowMs: 0 });
     const sandbox = await service.versionOf('sandbox');
     const picture = await seen(service);
     await service.post('/runs', slowRun(sandbox, '1'));

@@ -35,7 +35,10 @@ describe.skipIf(postgresPrograms() === undefined)(
     });
 
     test('requests get 503 in time, and the promoted standby continues all runs', async () => {
-      const service = await TestService.forTest({ dataDir: temporaryDataDir(), database });
+      const service = await TestService.forTest({
+        dataDir: temporaryDataDir(),
+        databaseUrl: database,
+      });
       const { key } = service;
       const sandbox = await service.versionOf('sandbox');
       const runBefore = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });

@@ -30,7 +30,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
   afterAll(() => cluster?.remove());
 
   const start = (database: string, options: Parameters<typeof TestService.forTest>[0] = {}) =>
-    TestService.forTest({ dataDir: temporaryDataDir(), database, ...options });
+    TestService.forTest({ dataDir: temporaryDataDir(), databaseUrl: database, ...options });
 
   test('start at once on a fresh one: one makes it and prints the key, all know the key', async () => {
     const database = await makeDatabase(cluster.url, 'fresh');
@@ -129,11 +129,11 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
   test('carry out a queued run on whichever is free, and its caller gets the end at once', async () => {
     const database = await makeDatabase(cluster.url, 'queue');
-    const busy = await start(database, { parallel: 1 });
+    const busy = await start(database, { maxConcurrentRuns: 1 });
     const { key } = busy;
     const sandbox = await busy.versionOf('sandbox');
     const longRun = await keepBusy(busy, key);
-    await start(database, { parallel: 4 });
+    await start(database, { maxConcurrentRuns: 4 });
     const queued = await busy.post<Run>('/runs', slowRun(sandbox, '0'), { key });
 
     expect(queued.data.runStatus).toBe('succeeded');
@@ -170,7 +170,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     test('carry out a run whose input picture another of them has put there', async () => {
       const database = await makeDatabase(cluster.url, 'inputs');
       const mediaDir = temporaryDirectory();
-      const busy = await start(database, { mediaDir, parallel: 1 });
+      const busy = await start(database, { mediaDir, maxConcurrentRuns: 1 });
       const { key } = busy;
       const longRun = await keepBusy(busy, key);
       const images = [{ type: 'base64', base64: png(3, 2).toString('base64') }];
@@ -181,7 +181,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       );
       await expect.poll(() => readdirSync(path.join(mediaDir, 'inputs'))).toHaveLength(1);
 
-      await start(database, { mediaDir, parallel: 4 });
+      await start(database, { mediaDir, maxConcurrentRuns: 4 });
       expect((await queued).data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
 
       await longRun.cancel();
@@ -286,7 +286,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
   ])(
     "can't start with %s, and the error does not show the password",
     async (database, code, message) => {
-      const started = startService({ dataDir: temporaryDataDir(), env: {}, database });
+      const started = startService({ dataDir: temporaryDataDir(), env: {}, databaseUrl: database });
       await expect(started).rejects.toMatchObject({ code });
       await expect(started).rejects.toThrow(message);
       await expect(started).rejects.not.toThrow('sekret');

@@ -15,7 +15,7 @@ test('hosts that are all silent are waited for once, and then named', async () =
   const sockets: Socket[] = [];
   const hosts = [await silentServer(sockets), await silentServer(sockets)];
   const database = `postgres://ann@${hosts.join(',')}/team?connect_timeout=1`;
-  const opened = openStore({ dataDir: temporaryDataDir(), database, env: {} });
+  const opened = openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
   await expect(opened).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
   for (const host of hosts) await expect(opened).rejects.toThrow(host);
   expect(sockets).toHaveLength(hosts.length);

@@ -39,8 +39,14 @@ describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)(
     ] as const)('in %s mode carries out runs of several instances at once', async (mode, query) => {
       const pooler = await startPooler(`pool_${mode}`, mode);
       const database = `${pooler.url}${query}`;
-      const serviceA = await TestService.forTest({ dataDir: temporaryDataDir(), database });
-      const serviceB = await TestService.forTest({ dataDir: temporaryDataDir(), database });
+      const serviceA = await TestService.forTest({
+        dataDir: temporaryDataDir(),
+        databaseUrl: database,
+      });
+      const serviceB = await TestService.forTest({
+        dataDir: temporaryDataDir(),
+        databaseUrl: database,
+      });
       const { key } = serviceA;
       const body = slowRun(await serviceA.versionOf('sandbox'), '0');
       const creations = Array.from({ length: 30 }, () => [

@@ -29,7 +29,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   afterAll(() => cluster?.remove());
 
   const start = (database: string) =>
-    TestService.forTest({ dataDir: temporaryDataDir(), database });
+    TestService.forTest({ dataDir: temporaryDataDir(), databaseUrl: database });
 
   const hello = (promptVersionId: string) => ({
     promptVersionId,
@@ -102,7 +102,11 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   test('a run whose answer can’t be kept that long has failed, once, and says that it may have been paid for', async () => {
     const database = await makeDatabase(cluster.url, 'late');
     const clock = new HandClock(Date.now());
-    const service = await TestService.forTest({ dataDir: temporaryDataDir(), database, clock });
+    const service = await TestService.forTest({
+      dataDir: temporaryDataDir(),
+      databaseUrl: database,
+      clock,
+    });
     const { key } = service;
     const going = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '1'), {
       key,
@@ -148,7 +152,12 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   test('a run whose answer the end of its service loses has failed, and asks no model again', async () => {
     const database = await makeDatabase(cluster.url, 'stopped');
     const dataDir = temporaryDataDir();
-    const service = await TestService.forTest({ dataDir, database, graceMs: 0, syncWindowMs: 0 });
+    const service = await TestService.forTest({
+      dataDir,
+      databaseUrl: database,
+      graceMs: 0,
+      syncWindowMs: 0,
+    });
     const { key } = service;
     const body = slowRun(await service.versionOf('sandbox'), '1');
     const { data } = await service.post<{ runId: string }>('/runs', body, { key });
@@ -159,7 +168,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     await service.close();
     await reported(`the result of run ${data.runId} is lost, which may have been paid for`);
     cluster.start();
-    const next = await TestService.forTest({ dataDir, database });
+    const next = await TestService.forTest({ dataDir, databaseUrl: database });
     const run = () => next.data<Run>(`/runs/${data.runId}`, { key });
 
     await expect.poll(run, { timeout: TAKEN_OVER_MS, interval: 250 }).toMatchObject({

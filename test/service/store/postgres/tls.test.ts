@@ -41,7 +41,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     ['127.0.0.2', 'sslmode=verify-ca&sslrootcert=CA'],
   ])('is used at %s with %s', async (host, query) => {
     const database = databaseAt(host, query);
-    const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+    const store = await openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
     await store.close();
   });
 
@@ -75,9 +75,9 @@ describe.skipIf(isMissing)('a database without TLS', () => {
     try {
       const database = (mode: string): string => `${cluster.url}?sslmode=${mode}`;
       const dataDir = temporaryDataDir();
-      const store = await openStore({ dataDir, database: database('prefer'), env: {} });
+      const store = await openStore({ dataDir, databaseUrl: database('prefer'), env: {} });
       await store.close();
-      const refused = openStore({ dataDir, database: database('require'), env: {} });
+      const refused = openStore({ dataDir, databaseUrl: database('require'), env: {} });
       await expect(refused).rejects.toThrow(/SSL/);
     } finally {
       cluster.remove();

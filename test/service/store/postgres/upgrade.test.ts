@@ -36,7 +36,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
   test('is migrated with all its data, by one of the instances that start at once', async () => {
     const database = await restored('upgrade');
     const both = await Promise.all(
-      [1, 2].map(() => TestService.start({ dataDir: temporaryDataDir(), database })),
+      [1, 2].map(() => TestService.start({ dataDir: temporaryDataDir(), databaseUrl: database })),
     );
     const notices = both.flatMap(({ notices }) => notices);
 
@@ -70,7 +70,10 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
 
   test('takes the runs of an instance of that version which still runs', async () => {
     const database = await restored('beside');
-    const service = await TestService.forTest({ dataDir: temporaryDataDir(), database });
+    const service = await TestService.forTest({
+      dataDir: temporaryDataDir(),
+      databaseUrl: database,
+    });
 
     // Written as that version writes them, without the columns that were added since.
     await client.query(
@@ -88,7 +91,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     const database = await makeDatabase(cluster.url, 'newer');
     client = new pg.Client(database);
     await client.connect();
-    const start = () => TestService.start({ dataDir: temporaryDataDir(), database });
+    const start = () => TestService.start({ dataDir: temporaryDataDir(), databaseUrl: database });
     await (await start()).close();
     const { rows } = await client.query('select * from "storeVersion"');
 
