@@ -23,8 +23,8 @@ export interface RunCost {
   /** null if unknown. */
   readonly cost: Money | null;
   /**
-   * The standard price of the tokens, if the provider's answer names a price class whose price is
-   * unknown.
+   * The standard price of the tokens if the cost is unknown, as for an answer in a price class
+   * without a known price.
    */
   readonly standardCost?: Money;
   /** True if the cost comes from the bundled price table. */
@@ -67,8 +67,9 @@ export function createCosts(sources: EstimateSources): Costs {
         const page = runIds.slice(start, start + COSTS_PAGE_SIZE);
         const runs = await store.runs.readUsage(userId, page);
         for (const run of runs) {
-          const cost = computeRunCost(run);
-          if (cost) costs.set(run.id, { ...cost, ...(await estimateStandardCost(cost, models)) });
+          const runCost = computeRunCost(run);
+          if (runCost === undefined) continue;
+          costs.set(run.id, { ...runCost, ...(await findStandardCost(runCost, models)) });
         }
       }
       return costs;
@@ -85,8 +86,8 @@ export async function readListedUsage(store: Store, userId: number, runIds: read
   const runs = await store.runs.readUsage(userId, runIds);
   return new Map(
     runs.map(run => {
-      const unknown = { model: run.promptModel, tokens: null, cost: null, estimated: false };
-      const { model, tokens, cost, estimated } = computeRunCost(run) ?? unknown;
+      const unknownCost = { model: run.promptModel, tokens: null, cost: null, estimated: false };
+      const { model, tokens, cost, estimated } = computeRunCost(run) ?? unknownCost;
       return [run.id, { model, tokens, cost: cost === null ? null : toDollars(cost), estimated }];
     }),
   );
@@ -114,12 +115,13 @@ function computeRunCost({
 /**
  * Returns the standard price of the tokens of a run whose cost is unknown; empty if there is none.
  */
-async function estimateStandardCost(
+async function findStandardCost(
   { model, tokens, cost }: RunCost,
   models: ModelTable,
 ): Promise<Pick<RunCost, 'standardCost'>> {
   if (cost !== null || tokens === null) return {};
   const entry = models.get(model);
   const pricing = entry && (await findPricing(entry));
-  return pricing === undefined ? {} : { standardCost: pricing.computeCost(tokens, 0) };
+  const imageCount = 0;
+  return pricing === undefined ? {} : { standardCost: pricing.computeCost(tokens, imageCount) };
 }

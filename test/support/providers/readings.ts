@@ -4,7 +4,7 @@ import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import type { InterfaceName } from '../../../src/models/model-entry.ts';
 import { readAnswer } from '../../../src/models/providers/answers/answer-body.ts';
 import { ModelAnswer } from '../../../src/models/providers/answers/model-answer.ts';
-import { CLIENTS } from '../../../src/models/providers/requests/provider-clients.ts';
+import { PROVIDER_INTERFACES } from '../../../src/models/providers/requests/provider-clients.ts';
 
 /** An answer as a provider sends it: one body, or the events of a stream. */
 export type SentAnswer =
@@ -86,7 +86,7 @@ const CALL: LanguageModelV4CallOptions = {
 /** Reads an answer with the package of its interface. */
 export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
-  const client = await CLIENTS[asked.engine].loadLanguageModel(
+  const client = await PROVIDER_INTERFACES[asked.engine].loadLanguageModel(
     {
       baseURL: 'https://provider.example/v1',
       apiKey: 'k',
@@ -150,7 +150,7 @@ function readTokens(usage: LanguageModelV4Usage | undefined): Reading['tokens'] 
 export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
   const read = new ModelAnswer(
-    CLIENTS[asked.engine].chooseAnswerFormat({ provider: asked.engine, id: asked.id }),
+    PROVIDER_INTERFACES[asked.engine].chooseAnswerFormat({ provider: asked.engine, id: asked.id }),
   );
   const body = (async function* () {
     yield bytes;

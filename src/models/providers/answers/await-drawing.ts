@@ -10,8 +10,9 @@ import { ProviderFault } from './provider-fault.ts';
 const DRAWING_PAUSE_MS = 1000;
 
 /**
- * Polls for a picture until the provider has drawn it. Polling costs nothing, so network faults are
- * retried.
+ * Polls for a picture until the provider has drawn it, and fills the answer with it. The job's
+ * signal ends the polling; nothing else limits its time. Polling costs nothing, so network faults
+ * are retried.
  *
  * @throws {ProviderFault} if the picture can't be fetched; it may have been paid for
  */
@@ -26,9 +27,12 @@ export async function awaitDrawing(
     await job.sleep(DRAWING_PAUSE_MS, signal);
     const body = Buffer.from(JSON.stringify({ id: answer.drawingTaskId }));
     const poll = () => sendToProvider({ url, method: 'POST', headers, body }, access, signal);
+    const ignoreText = (): void => {};
 
     try {
-      await readAnswer(await retryWhileBusy(job, poll, 'none'), answer, () => undefined);
+      const response = await retryWhileBusy(job, poll, 'none');
+      // Adds the picture and clears the task's id once it is drawn.
+      await readAnswer(response, answer, ignoreText);
     } catch (error) {
       signal.throwIfAborted();
       throw toDrawingFault(error);
@@ -37,10 +41,10 @@ export async function awaitDrawing(
 }
 
 function toDrawingFault(error: unknown): ProviderFault {
-  const isProviders = error instanceof ProviderFault;
-  const what = isProviders ? error.what : `did not return it: ${getErrorMessage(error)}`;
-  return new ProviderFault(`accepted the request for a picture, but ${what}`, {
-    advice: isProviders ? error.details.advice : undefined,
+  const isProviderFault = error instanceof ProviderFault;
+  const reason = isProviderFault ? error.what : `did not return it: ${getErrorMessage(error)}`;
+  return new ProviderFault(`accepted the request for a picture, but ${reason}`, {
+    advice: isProviderFault ? error.details.advice : undefined,
     mayHaveCost: true,
   });
 }

@@ -7,7 +7,7 @@ import { buildDrawing } from './build-drawing.ts';
 import type { BuiltRequest, RequestTarget } from './built-request.ts';
 import { type SortedOptions, sortOptions } from './call-options.ts';
 import { chooseJsonForm } from './json-form.ts';
-import { CLIENTS } from './provider-clients.ts';
+import { PROVIDER_INTERFACES } from './provider-clients.ts';
 
 /**
  * Builds the request to a provider. The client of the interface makes it and gets an empty answer
@@ -24,7 +24,7 @@ export async function buildRequest(
   const { model } = job;
   const sortedOptions = sortOptions(job.runOptions, model, refusedOptions);
   const target: RequestTarget = {
-    api: CLIENTS[chooseInterface(access, sortedOptions)],
+    api: PROVIDER_INTERFACES[chooseInterface(access, sortedOptions)],
     modelId: { provider: access.provider.name, id: model.id ?? model.model },
     sortedOptions,
   };

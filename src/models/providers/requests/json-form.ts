@@ -59,7 +59,7 @@ export function chooseJsonForm(
     };
   }
 
-  if (api.saysJson) {
+  if (api.addsJsonWords) {
     return { instruction, fields: { response_format: { type: 'json_object' } }, isStrict };
   }
 

@@ -14,7 +14,7 @@ import {
   toSharedEffort,
 } from './provider-interface.ts';
 
-/** Chat Completions as all servers implement them. */
+/** Chat Completions as all servers implement them: without `top_k` and `n`. */
 const COMPATIBLE_BASE = {
   chooseAnswerFormat: () => CHAT,
   async loadLanguageModel(settings, { provider, id }) {
@@ -39,7 +39,7 @@ const COMPATIBLE_BASE = {
   chooseRatioField: () => 'size',
 } satisfies ProviderInterface;
 
-/** Chat Completions as most servers implement them. */
+/** Chat Completions as most servers implement them: with `top_k` and `n`. */
 const COMPATIBLE = {
   ...COMPATIBLE_BASE,
   topKField: 'top_k',
@@ -147,7 +147,8 @@ const GOOGLE: ProviderInterface = {
 function buildClaudeOptions({
   effort,
 }: ClientExtras): ReturnType<ProviderInterface['buildClientOptions']> {
-  // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
+  // With tool streaming, the client requests JSON as a tool's input through a beta that does not
+  // validate it.
   return {
     providerOptions: { anthropic: withoutUndefined({ effort, toolStreaming: false }) },
   };
@@ -170,8 +171,9 @@ function isClaude({ id }: ModelId): boolean {
 /** A region for the client to be content with; the address names the real one. */
 const REGION = { region: 'us-east-1' };
 
-/** The interfaces by name. */
-export const CLIENTS = {
+/** The interfaces by the names in `models.yaml`, and `openai-chat` for OpenAI itself. */
+export const PROVIDER_INTERFACES = {
+  // The name stands for servers that are compatible with OpenAI.
   openai: COMPATIBLE,
   'openai-chat': OPENAI_CHAT,
   'openai-responses': OPENAI_RESPONSES,
@@ -203,7 +205,7 @@ export const CLIENTS = {
     needsSystemFirst: true,
   },
   openrouter: {
-    // It asks each model for one answer.
+    // Without `n`, since OpenRouter asks each model for one answer only.
     ...COMPATIBLE_BASE,
     topKField: 'top_k',
     buildChatDrawingFields: (_, aspectRatio) => ({
@@ -241,7 +243,7 @@ export const CLIENTS = {
       ...toSharedEffort(effort),
       providerOptions: { mistral: { strictJsonSchema: isStrict } },
     }),
-    saysJson: true,
+    addsJsonWords: true,
   }),
   deepseek: createTextInterface({
     loadLanguageModel: async (settings, { id }) =>
@@ -249,7 +251,7 @@ export const CLIENTS = {
     buildClientOptions: ({ effort }) => ({
       providerOptions: { deepseek: withoutUndefined({ reasoningEffort: effort }) },
     }),
-    saysJson: true,
+    addsJsonWords: true,
   }),
   fireworks: {
     ...COMPATIBLE,

@@ -63,7 +63,7 @@ export interface ProviderInterface {
   /**
    * True if the client adds words about JSON to the prompt, even if the prompt has them already.
    */
-  readonly saysJson?: true;
+  readonly addsJsonWords?: true;
   /** Returns how to ask a model for JSON; default `schema`. */
   chooseJsonMode?(modelId: ModelId): 'schema' | 'object' | 'words';
 }
