@@ -58,7 +58,7 @@ export async function createContext(
 
   const recordings = chooseRecordings(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
-  const journal = new Journal(stateDir, clock, { isWritten: !isReplay });
+  const journal = new Journal(stateDir, clock, { isReadOnly: isReplay });
 
   const interrupts = listenForInterrupts(signalSource, clock);
   const timeLimit = startTimeLimit(clock, globals.timeoutMs, () =>

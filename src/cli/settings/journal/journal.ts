@@ -23,8 +23,8 @@ const ARCHIVE_NAME = /^journal-[\dTZ-]+-[\da-f]{8}\.jsonl$/u;
 const MAX_ARCHIVES = 16;
 
 /**
- * Number of consecutive older creations after which a search ends: clocks are set back, and
- * processes write concurrently.
+ * Number of consecutive older creations after which a search ends. A single older one proves
+ * nothing, because clocks are set back, and processes write concurrently.
  */
 const MAX_CONSECUTIVE_OLDER = 1000;
 
@@ -46,14 +46,14 @@ export type JournalStart = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'
 export class Journal {
   readonly file: string;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #isWritten: boolean;
+  readonly #isReadOnly: boolean;
   readonly #lines: AppendLog;
 
-  /** @param options `isWritten`: false for a read-only journal, because a replay starts nothing */
-  constructor(stateDir: string, clock: Pick<Clock, 'now'>, { isWritten = true } = {}) {
+  /** @param options `isReadOnly`: true for a replay, which starts nothing; default false */
+  constructor(stateDir: string, clock: Pick<Clock, 'now'>, { isReadOnly = false } = {}) {
     this.file = path.join(stateDir, 'journal.jsonl');
     this.#clock = clock;
-    this.#isWritten = isWritten;
+    this.#isReadOnly = isReadOnly;
     this.#lines = new AppendLog(() => openJournalFile(this.file), {
       reopenAfter: ARCHIVE_CHECK_BYTES,
     });
@@ -85,8 +85,9 @@ export class Journal {
   async begin(entry: JournalEntry, { again = false } = {}): Promise<void> {
     if (!again) return this.#append(entry);
 
-    const { id, time, baseUrl: service } = entry;
-    await this.#append({ ...this.createEntry({ ...entry, service }), id, time, again });
+    // Without the outcome of the earlier attempt: this one's is unknown again.
+    const resentEntry = this.createEntry({ ...entry, service: entry.baseUrl });
+    await this.#append({ ...resentEntry, id: entry.id, time: entry.time, again });
   }
 
   /** Adds the outcome of a creation. */
@@ -95,7 +96,8 @@ export class Journal {
   }
 
   /**
-   * Yields creations from newest to oldest.
+   * Yields creations from newest to oldest. Ends after many older ones in a row, which it yields
+   * too.
    *
    * @param isOlder returns true for a creation before the requested time; by default all are read
    */
@@ -135,9 +137,11 @@ export class Journal {
    * parsing lines.
    */
   async findMentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
-    await this.#lines.flush();
     const mentionedIds = new Set<string>();
-    for (const file of runIds.size === 0 ? [] : await this.#listFiles()) {
+    if (runIds.size === 0) return mentionedIds;
+
+    await this.#lines.flush();
+    for (const file of await this.#listFiles()) {
       const text = await readFile(file, 'utf8').catch(() => '');
       for (const runId of runIds) {
         if (text.includes(`"runId":${JSON.stringify(runId)}`)) mentionedIds.add(runId);
@@ -157,7 +161,7 @@ export class Journal {
   }
 
   async #append(line: object, options?: LineOptions): Promise<void> {
-    if (this.#isWritten) await this.#lines.append(line, options);
+    if (!this.#isReadOnly) await this.#lines.append(line, options);
   }
 
   async #findNewest(matches: (entry: JournalEntry) => boolean): Promise<JournalEntry | undefined> {
