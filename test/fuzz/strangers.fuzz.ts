@@ -78,7 +78,7 @@ const grid: fc.Arbitrary<Grid> = fc.record({
     maxLength: 3,
   }),
   rows: fc.array(row, { maxLength: 4 }),
-  reasons: fc.array(text, { maxLength: 2 }),
+  faults: fc.array(text, { maxLength: 2 }),
 });
 
 /** A recording as it is, and with something else in one of its places. */

@@ -68,7 +68,7 @@ function buildTwoRunGrid({ before, after }: RunPair, parts: readonly DiffPart[] 
   return {
     title: '',
     facts: [],
-    reasons: [],
+    faults: [],
     columns: [before, after].map(({ runId }) => ({ name: runId, totals: [] })),
     rows: [{ name: 'run', state, inputs: [], cells }],
   };

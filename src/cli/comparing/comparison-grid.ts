@@ -44,7 +44,7 @@ export async function buildComparisonGrid(
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: formatVerdictCounts(comparedRows),
-    reasons: comparedRows.flatMap(({ id, results }) =>
+    faults: comparedRows.flatMap(({ id, results }) =>
       results.flatMap(result =>
         hasSucceeded(result) ? [] : `${id}: ${formatAnswer(result) || 'the run failed'}`,
       ),

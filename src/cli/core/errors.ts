@@ -146,7 +146,7 @@ export class TimeIsUp extends CliError {
         ? 'the time of --timeout ran out'
         : `the next attempt is due in ${wait}, after the time of --timeout`;
 
-    // No command waits longer than that.
+    // A command never waits longer than MAX_RETRY_AFTER_MS, whatever --timeout allows.
     const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
     super(`gave up: ${reason}`, {
       status: 'WAIT_TIMEOUT',
@@ -157,10 +157,10 @@ export class TimeIsUp extends CliError {
 }
 
 /**
- * Returns the end of a command whose error asks for a wait longer than the time that `--timeout`
- * leaves; else undefined.
+ * Returns a `TimeIsUp` for an error that is one, or that asks for a wait longer than the time left;
+ * undefined for any other error.
  */
-export function findTimeIsUp(error: unknown, timeLeftMs: number): TimeIsUp | undefined {
+export function toTimeIsUp(error: unknown, timeLeftMs: number): TimeIsUp | undefined {
   if (error instanceof TimeIsUp) return error;
   if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return undefined;
   const { retryAfterMs } = error;
@@ -177,7 +177,10 @@ export function waitTimeoutError(
   return new CliError(message, { status: 'WAIT_TIMEOUT', exitCode: EXIT.waitTimeout, ...options });
 }
 
-/** Adds to the error of a stopped command how to resume it; returns any other error unchanged. */
+/**
+ * Returns the error of a stopped command with hints on how to resume it, which replace all that it
+ * says about single runs: --resume finds those in the journal. Returns any other error unchanged.
+ */
 export function withResumeHint(error: unknown, furtherHints: readonly string[] = []): unknown {
   const hints = ['To continue, add --resume to the same command.', ...furtherHints];
   if (error instanceof Interrupted) {

@@ -2,7 +2,7 @@ import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors
 import { computeRetryDelay } from '../../client/http/retry.ts';
 import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry-policy.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError, findTimeIsUp, NoMoreRunsWanted } from '../core/errors.ts';
+import { CliError, NoMoreRunsWanted, toTimeIsUp } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { type CreatedRun, wasStarted } from '../creation/creation-result.ts';
@@ -178,7 +178,7 @@ class RunningJob {
   #computeResendDelay(error: unknown, attempt: number): number | undefined {
     const { ctx, stopping } = this.#work;
     if (this.#runId !== undefined || stopping.aborted || !maySendAgain(error)) return undefined;
-    if (findTimeIsUp(error, ctx.timeLeftMs()) !== undefined) return undefined;
+    if (toTimeIsUp(error, ctx.timeLeftMs()) !== undefined) return undefined;
 
     const isLimited = error instanceof RateLimitError;
     const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
@@ -249,7 +249,7 @@ class RunningJob {
     const { ctx, stopping } = this.#work;
     const isUnsent = this.#entry === undefined && !this.#job.batchAnswer;
     const madeNoRun = isUnsent || error instanceof RateLimitError;
-    const timeIsUp = madeNoRun ? findTimeIsUp(error, ctx.timeLeftMs()) : undefined;
+    const timeIsUp = madeNoRun ? toTimeIsUp(error, ctx.timeLeftMs()) : undefined;
     if (timeIsUp !== undefined) return timeIsUp;
 
     const concernsAllJobs = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);

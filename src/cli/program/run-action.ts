@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { CliError, findTimeIsUp, Interrupted } from '../core/errors.ts';
+import { CliError, Interrupted, toTimeIsUp } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { createContext, type HostEnvironment } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
@@ -56,7 +56,7 @@ async function runForExitCode(
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
     if (ctx.signal.aborted && !isAboutStop(error)) return await reportError(ctx.signal.reason);
-    return await reportError(findTimeIsUp(error, ctx.timeLeftMs()) ?? error);
+    return await reportError(toTimeIsUp(error, ctx.timeLeftMs()) ?? error);
   }
 }
 

@@ -29,7 +29,10 @@ export interface ParseOptions {
 /** The parts of a prompt file that could be parsed, and its findings. */
 export interface ParsedPrompt {
   readonly findings: Findings;
-  /** Undefined if front matter and template can't be separated. */
+  /**
+   * Undefined if the file is too large, has the character NUL, or its front matter and template
+   * can't be separated.
+   */
   readonly definition: PromptDefinition | undefined;
 }
 

@@ -45,7 +45,7 @@ export async function renderReportPage(
       },
     ],
     rows: gridRows,
-    reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
+    faults: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
 
   return { html, leftOut: savedPictures.leftOut };

@@ -20,7 +20,7 @@ import { type Html, html, renderHtmlPage } from './html.ts';
 export function renderGridPage(grid: Grid): string {
   const rows = sortFlakyFirst(sortWorstFirst(grid.rows));
   const columns = grid.columns.map(({ name }) => name);
-  const body = html`<header><h1>${grid.title}</h1><p>${grid.facts.join(' · ')}</p>${renderRanges(grid)}${renderReasons(grid)}${renderTotals(grid)}</header>
+  const body = html`<header><h1>${grid.title}</h1><p>${grid.facts.join(' · ')}</p>${renderRanges(grid)}${renderFaults(grid)}${renderTotals(grid)}</header>
 <nav>${countStates(rows).map(
     ([state, count]) =>
       html`<label><input type="checkbox" value="${state}" checked> <span class="${getStateClass(state)}">${state}</span> ${count}</label>`,
@@ -68,13 +68,13 @@ function renderTotals({ columns }: Grid): Html | undefined {
   )}</table></div>`;
 }
 
-const MAX_REASONS = 10;
+const MAX_LISTED_FAULTS = 10;
 
 /** Returns a summary of the faults for the top of the page. */
-function renderReasons({ reasons }: Grid): Html[] {
-  if (reasons.length === 0) return [];
-  const hiddenCount = reasons.length - MAX_REASONS;
-  const lines = reasons.slice(0, MAX_REASONS).map(reason => html`<li>${reason}</li>`);
+function renderFaults({ faults }: Grid): Html[] {
+  if (faults.length === 0) return [];
+  const hiddenCount = faults.length - MAX_LISTED_FAULTS;
+  const lines = faults.slice(0, MAX_LISTED_FAULTS).map(fault => html`<li>${fault}</li>`);
   return [
     html`<ul class="bad">${lines}${hiddenCount > 0 ? [html`<li>… and ${hiddenCount} more</li>`] : []}</ul>`,
   ];

@@ -14,7 +14,7 @@ export interface Grid {
   readonly columns: readonly GridColumn[];
   readonly rows: readonly GridRow[];
   /** The faults, one line each. */
-  readonly reasons: readonly string[];
+  readonly faults: readonly string[];
 }
 
 export interface GridColumn {
@@ -82,8 +82,8 @@ export type GridPart =
   /** `url` is a `data:` URL that this program made; undefined if it can't be shown. */
   | { readonly kind: 'media'; readonly url: string | undefined };
 
-/** The order of states, worst first. */
-const SEVERITY: Readonly<Record<GridState, number>> = {
+/** The ranks of states, in the order in which they are counted: 0 is the worst. */
+const STATE_RANK: Readonly<Record<GridState, number>> = {
   'not run': 0,
   failed: 1,
   undecided: 2,
@@ -95,12 +95,12 @@ const SEVERITY: Readonly<Record<GridState, number>> = {
 };
 
 export function isFaultyState(state: GridState): boolean {
-  return SEVERITY[state] < SEVERITY.unchecked;
+  return STATE_RANK[state] < STATE_RANK.unchecked;
 }
 
 /** Returns the rows with the faulty ones first. */
 export function sortWorstFirst(rows: readonly GridRow[]): GridRow[] {
-  return rows.toSorted((one, other) => SEVERITY[one.state] - SEVERITY[other.state]);
+  return rows.toSorted((one, other) => STATE_RANK[one.state] - STATE_RANK[other.state]);
 }
 
 /** Returns the rows with the flaky ones first, in their order. */
@@ -114,7 +114,7 @@ export function sortFlakyFirst(rows: readonly GridRow[]): GridRow[] {
 export function countStates(
   rows: readonly GridRow[],
 ): (readonly [state: GridState, count: number])[] {
-  const states = Object.keys(SEVERITY) as GridState[];
+  const states = Object.keys(STATE_RANK) as GridState[];
   return states
     .map(state => [state, rows.filter(row => row.state === state).length] as const)
     .filter(([, count]) => count > 0);

@@ -5,7 +5,7 @@ import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts'
 import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { findTimeIsUp, Interrupted, TimeIsUp, waitTimeoutError } from '../../core/errors.ts';
+import { Interrupted, TimeIsUp, toTimeIsUp, waitTimeoutError } from '../../core/errors.ts';
 import { toSafeFileName } from '../../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
 import { type OutputPlace, saveMedia } from './save-media.ts';
@@ -118,7 +118,7 @@ export function stopIfInterrupted(
     to: destination = [],
   }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
 ): void {
-  const reason: unknown = signal.aborted ? signal.reason : findTimeIsUp(error, timeLeftMs());
+  const reason: unknown = signal.aborted ? signal.reason : toTimeIsUp(error, timeLeftMs());
   const hints = [`Save them with: ${formatCommand('runs', 'save', runId, ...destination)}`];
   const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
   const data = { runId };

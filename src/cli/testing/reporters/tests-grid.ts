@@ -61,7 +61,7 @@ export function buildTestsGrid(results: readonly ReportedResult[], material: Rep
       ...formatSpentLines(budget, 'cases').map(line => line.trim()),
     ],
     ranges: buildSummaryRanges(material.summary),
-    reasons: results
+    faults: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${formatEntryName(entry)}: ${message}`),
     columns: models.map(model => ({

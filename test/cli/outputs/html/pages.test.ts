@@ -49,7 +49,7 @@ const GRID: Grid = {
       ],
     },
   ],
-  reasons: [HOSTILE],
+  faults: [HOSTILE],
 };
 
 describe('a page', () => {
