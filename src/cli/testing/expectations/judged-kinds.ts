@@ -27,7 +27,7 @@ interface LlmQuestion {
   readonly systemPrompt?: string;
   /** The model to ask without `--judge`. */
   readonly model?: string;
-  /** The choices. The first one in the answer decides, and passes if its score is above 0. */
+  /** The choices. The first one that the reply contains decides; it passes if its score is above 0. */
   readonly choices: readonly { readonly choice: string; readonly score: number }[];
 }
 
@@ -37,8 +37,9 @@ const MAX_REPLY_LENGTH = 10_000;
 /** Matches a verdict, such as `**Yes**, because …`, with the reason after it. */
 const VERDICT = /^[^\p{L}]*(?<verdict>yes|no)\b(?<reason>[\s\S]*)$/iu;
 
-/** Matches the score after a verdict, such as `Yes, 0.7: …`. */
-const SCORE = /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(?<score>0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu;
+/** Matches the score after a verdict, such as `Yes, 0.7: …`, `Yes, 70 %` or `Yes (7/10)`. */
+const SCORE =
+  /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*?(?<number>\d+(?:\.\d+)?|\.\d+)(?:\s*(?<percent>%)|\s*\/\s*(?<total>\d+))?/iu;
 
 /** Expectations that a model judges. */
 export const JUDGED_KINDS = {
@@ -55,11 +56,12 @@ export const JUDGED_KINDS = {
       const prompt = buildJudgePrompt(rubric, text, { wantsScore: threshold !== undefined });
       const reply = await ask({ prompt, ...judge });
       const { passes, reason } = parseRubricVerdict(reply);
-      const score = threshold === undefined ? undefined : parseScore(reply);
-      const isEnough = threshold === undefined || (score ?? Number(passes)) >= threshold;
-      if (passes && isEnough) return undefined;
+      // A judge that names no score agrees or disagrees in full.
+      const score = parseScore(reply) ?? Number(passes);
+      const isTooLow = threshold !== undefined && score < threshold;
+      if (passes && !isTooLow) return undefined;
 
-      const explanation = passes ? `scores ${score}, less than ${threshold}: ${reason}` : reason;
+      const explanation = passes ? `scores less than ${threshold}: ${reason}` : reason;
       return { message: `rubric ${JSON.stringify(rubric)}: ${explanation}`, actual: text };
     },
   }),
@@ -157,10 +159,13 @@ export function parseRubricVerdict(reply: string): {
   };
 }
 
-/** Returns the score after the yes or no of a reply; undefined if there is none. */
+/** Returns the score after the yes or no of a reply; undefined if none from 0 to 1 is there. */
 function parseScore(reply: string): number | undefined {
-  const score = SCORE.exec(withoutThoughts(reply))?.groups?.['score'];
-  return score === undefined ? undefined : Number(score);
+  const { number, percent, total } = SCORE.exec(withoutThoughts(reply))?.groups ?? {};
+  if (number === undefined) return undefined;
+  const maximum = percent === undefined ? Number(total ?? 1) : 100;
+  const score = Number(number) / maximum;
+  return score <= 1 ? score : undefined;
 }
 
 function readLlmQuestion(value: YamlValue): LlmQuestion {

@@ -37,8 +37,8 @@ export function computeContentKey({
 
 /**
  * Returns a key of the file, name and model of a case, which stays the same if the prompt or the
- * case is edited. Its inputs and options replace a missing name, and a number tells entries apart
- * that test the same model.
+ * case is edited. Its inputs and options replace a missing name, and a number distinguishes equal
+ * entries that test the same model.
  */
 export function computeNameKey({
   entry: { file, testCase, model, tested },

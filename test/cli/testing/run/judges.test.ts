@@ -124,6 +124,10 @@ describe('with models of an own endpoint', () => {
     ['yes, 0.9: fine', 0],
     ['yes, 0.7: fine', 0],
     ['yes, 0.6: so-so', EXIT.runFailed],
+    ['yes, 15 %: hardly', EXIT.runFailed],
+    ['yes (6/10)', EXIT.runFailed],
+    ['Yes. 8 / 10, with a smile', 0],
+    ['yes, as always', 0],
     ['no, 0.9: rude', EXIT.runFailed],
   ])('a rubric with a threshold passes by its score: %s', async (reply, code) => {
     provider.reset(chatAnswer(reply));
