@@ -146,15 +146,17 @@ class ReferenceTargets {
       return anchor ? [anchor] : [];
     }
 
-    let target: JsonValue | undefined = document.schema;
     const steps = hash.split('/').slice(1).map(decodeUriStep);
-    for (const step of steps) target = findOwnValue(target, step);
+    let { schema: target, base: targetBase }: { schema: JsonValue | undefined; base: string } =
+      document;
+    for (const [index, step] of steps.entries()) {
+      // A schema on the way may have an `$id`, which is the base of the references in it.
+      if (index > 0) targetBase = findBase(target, targetBase);
+      target = findOwnValue(target, step);
+    }
 
-    return toSchemaParts(
-      target,
-      document.pointer + steps.map(encodePointerStep).join(''),
-      document.base,
-    );
+    const pointer = document.pointer + steps.map(encodePointerStep).join('');
+    return steps.length === 0 ? [document] : toSchemaParts(target, pointer, targetBase);
   }
 
   #add(part: SchemaPart): void {
@@ -186,9 +188,14 @@ function listPartsUnder({ schema, pointer, base }: SchemaPart, keyword: string):
 /** Returns a value as a schema; an empty list if it is not an object. */
 function toSchemaParts(value: JsonValue | undefined, pointer: string, base: string): SchemaPart[] {
   if (typeof value !== 'object' || value === null || isJsonList(value)) return [];
-  const { $id } = value;
-  const isNamed = typeof $id === 'string' && URL.canParse($id, base);
-  return [{ schema: value, pointer, base: isNamed ? withoutHash(new URL($id, base).href) : base }];
+  return [{ schema: value, pointer, base: findBase(value, base) }];
+}
+
+/** Returns the base URI of the references in a schema: its `$id`, or that of the schema around it. */
+function findBase(schema: JsonValue | undefined, outerBase: string): string {
+  const $id = findOwnValue(schema, '$id');
+  const isNamed = typeof $id === 'string' && URL.canParse($id, outerBase);
+  return isNamed ? withoutHash(new URL($id, outerBase).href) : outerBase;
 }
 
 function withoutHash(uri: string): string {

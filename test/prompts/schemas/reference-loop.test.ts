@@ -19,6 +19,13 @@ describe('a reference that leads back to itself', () => {
     [{ 'a/b': { $ref: '#/a~1b' }, properties: { c: { $ref: '#/a~1b' } } }, '/a~1b/$ref'],
     [{ 'a/b': { $ref: '#/a%7E1b' }, properties: { c: { $ref: '#/a%7E1b' } } }, '/a~1b/$ref'],
     [{ dependentSchemas: { a: { $ref: '#' } } }, '/dependentSchemas/a/$ref'],
+    [
+      {
+        $ref: '#/$defs/a/$defs/b',
+        $defs: { a: { $id: 'https://a.test/a', $defs: { b: { $ref: '#/$defs/b' } } } },
+      },
+      '/$defs/a/$defs/b/$ref',
+    ],
   ])('is found in %j', (schema, place) => {
     expect(findReferenceLoop(schema)).toBe(place);
   });
