@@ -6,7 +6,7 @@ import {
   readAssetText,
   readSharedAssetBytes,
 } from './files/installed/single-file.ts';
-import { getPackedFile, useUnpacked } from './files/installed/unpacked-file.ts';
+import { getPackedFile, withUnpackedFile } from './files/installed/unpacked-file.ts';
 
 // The main script of the single executable. It runs the files of the build from memory, as
 // `require` runs them from disk.
@@ -63,7 +63,7 @@ function requireFrom(from: string, id: string): unknown {
 function loadBundled(name: string, module: { exports: unknown }): void {
   const native = NATIVE_MODULES.get(name);
   if (native !== undefined) {
-    useUnpacked(getPackedFile(native), file => process.dlopen(module, file));
+    withUnpackedFile(getPackedFile(native), file => process.dlopen(module, file));
     return;
   }
 

@@ -24,10 +24,12 @@ export interface StartedProgram {
 export interface ProgramQuestion<P extends StartedProgram> {
   /** Questions with the same key are for the same program. */
   readonly key: string;
-  readonly facts: object;
+  /** The fields of the line that asks, beside its `id`. */
+  readonly fields: object;
   readonly limits: ProgramLimits;
   /** Starts the program. @throws if it can't be started */
   start(): Promise<P>;
+  /** Writes the files that the program reads for this question, before it is asked. */
   prepare(program: P): Promise<void>;
 }
 
@@ -42,7 +44,7 @@ export class KeptPrograms<P extends StartedProgram> {
   /**
    * Asks a program that waits, or starts one. A program that does not answer is ended.
    *
-   * @returns its answer without the id, with `end` as `answered`; or what it printed instead
+   * @returns the line that answers, without its id, if `end` is `answered`; otherwise all it printed
    * @throws if it can't be started, and the reason of the signal
    */
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
@@ -62,77 +64,81 @@ export class KeptPrograms<P extends StartedProgram> {
  * question if they don't.
  */
 class ProgramPool<P extends StartedProgram> {
-  readonly #idle: KeptProgram<P>[] = [];
+  readonly #idle: PersistentProgram<P>[] = [];
   /** The questions that wait for a program, in their order. */
-  readonly #waitingQuestions: ((kept: KeptProgram<P>) => void)[] = [];
+  readonly #waitingQuestions: ((program: PersistentProgram<P>) => void)[] = [];
   /** Number of programs that start or answer. */
   #busyCount = 0;
 
-  /** Asks a program, which stays if it answers. */
+  /**
+   * Asks a program, which stays if it answers. It is ended otherwise, also if the question was
+   * cancelled before it was asked, because the command itself may be ending.
+   */
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
     const idleProgram =
       this.#takeIdle() ?? (this.#busyCount === 0 ? undefined : await this.#waitForFree());
     this.#busyCount += 1;
 
-    let keptProgram = idleProgram;
+    let program = idleProgram;
     let hasAnswered = false;
     try {
-      keptProgram ??= new KeptProgram(await question.start());
-      const output = await keptProgram.ask(question);
+      program ??= new PersistentProgram(await question.start());
+      const output = await program.ask(question);
       hasAnswered = output.end === 'answered';
       return output;
     } finally {
       this.#busyCount -= 1;
-      if (keptProgram && hasAnswered && keptProgram.isRunning) {
-        this.#passOn(keptProgram);
+      if (program && hasAnswered && program.isRunning) {
+        this.#passOn(program);
       } else {
-        await keptProgram?.end();
+        await program?.end();
       }
     }
   }
 
   async endIdle(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map(kept => kept.end()));
+    await Promise.all(this.#idle.splice(0).map(program => program.end()));
   }
 
-  #takeIdle(): KeptProgram<P> | undefined {
+  #takeIdle(): PersistentProgram<P> | undefined {
     const index = this.#idle.findIndex(({ isRunning }) => isRunning);
     return index === -1 ? undefined : this.#idle.splice(index, 1)[0];
   }
 
   /** Returns the next program that has answered; undefined if it is time to start one. */
-  #waitForFree(): Promise<KeptProgram<P> | undefined> {
+  #waitForFree(): Promise<PersistentProgram<P> | undefined> {
     return new Promise(resolve => {
       const startAnother = (): void => {
         this.#waitingQuestions.splice(this.#waitingQuestions.indexOf(resolveWith), 1);
         resolve(undefined);
       };
 
-      // One after the other, so that programs which take long to start are not all started at once.
+      // The first question that waits starts one after 100 ms, the second after 200 ms, and so on, so
+      // that programs which take long to start are not all started at once.
       const timer = setTimeout(
         startAnother,
         START_ANOTHER_AFTER_MS * (this.#waitingQuestions.length + 1),
       );
-      const resolveWith = (kept: KeptProgram<P>): void => {
+      const resolveWith = (program: PersistentProgram<P>): void => {
         clearTimeout(timer);
-        resolve(kept);
+        resolve(program);
       };
 
       this.#waitingQuestions.push(resolveWith);
     });
   }
 
-  #passOn(keptProgram: KeptProgram<P>): void {
+  #passOn(program: PersistentProgram<P>): void {
     const next = this.#waitingQuestions.shift();
     if (next) {
-      next(keptProgram);
+      next(program);
     } else {
-      this.#idle.push(keptProgram);
+      this.#idle.push(program);
     }
   }
 }
 
-class KeptProgram<P extends StartedProgram> {
+class PersistentProgram<P extends StartedProgram> {
   readonly #program: P;
   #isRunning = true;
 
@@ -148,7 +154,7 @@ class KeptProgram<P extends StartedProgram> {
     return this.#isRunning;
   }
 
-  async ask({ facts, limits, prepare }: ProgramQuestion<P>): Promise<ProgramOutput> {
+  async ask({ fields, limits, prepare }: ProgramQuestion<P>): Promise<ProgramOutput> {
     const id = randomUUID();
     const { tree, output } = this.#program;
     await prepare(this.#program);
@@ -156,7 +162,7 @@ class KeptProgram<P extends StartedProgram> {
     // Nothing is asked for a run that has been cancelled meanwhile.
     limits.signal.throwIfAborted();
     const answer = output.waitForLine(`${id} `);
-    tree.child.stdin.write(`${JSON.stringify({ id, ...facts })}\n`);
+    tree.child.stdin.write(`${JSON.stringify({ id, ...fields })}\n`);
     return await collectOutput(this.#program, limits, answer);
   }
 

@@ -36,7 +36,7 @@ type CheckProgram = CaseProgram & { readonly output: OutputCollector };
  * next answers.
  */
 export class NodeChecks {
-  readonly #keptNodes = new KeptPrograms<CheckProgram>();
+  readonly #nodePrograms = new KeptPrograms<CheckProgram>();
   readonly #queue = new PQueue({ concurrency: MAX_NODES });
 
   /**
@@ -54,7 +54,7 @@ export class NodeChecks {
     try {
       const question = {
         key: JSON.stringify([argv, options.directory]),
-        facts: { ...input, code: script.file === undefined ? script.code : undefined },
+        fields: { ...input, code: script.file === undefined ? script.code : undefined },
         limits: { signal: options.signal, timeoutMs: CHECK_PROGRAM_LIMIT_MS },
         start: async () => {
           const program = await startCaseProgram(argv, testCase, options);
@@ -62,7 +62,7 @@ export class NodeChecks {
         },
         prepare: (program: CheckProgram) => program.writeCase(testCase),
       };
-      return readVerdict(await this.#queue.add(() => this.#keptNodes.ask(question)));
+      return readVerdict(await this.#queue.add(() => this.#nodePrograms.ask(question)));
     } catch (error) {
       options.signal.throwIfAborted();
       throw programStartError(argv, error);
@@ -71,7 +71,7 @@ export class NodeChecks {
 
   /** Ends the Nodes that wait; later checks start them again. */
   endIdle(): Promise<void> {
-    return this.#keptNodes.endIdle();
+    return this.#nodePrograms.endIdle();
   }
 }
 

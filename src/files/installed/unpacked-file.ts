@@ -39,13 +39,13 @@ export function getPackedFile(name: string): PackedFile {
 }
 
 /**
- * Uses a packed file. Unpacks it into a folder of the user and compares its digest, because a
+ * Uses a packed file. Unpacks it into a folder of the user, unless a file with its digest is there: a
  * truncated native library would end the process with SIGBUS. Tries the next folder if one can't be
  * written or its file can't be used.
  *
  * @throws {Error} if no folder works; the message names each
  */
-export function useUnpacked<T>(
+export function withUnpackedFile<T>(
   packedFile: PackedFile,
   use: (file: string) => T,
   env: Env = process.env,
@@ -79,9 +79,9 @@ export function listUnpackFolders(env: Env): string[] {
  */
 function unpack(packedFile: PackedFile, folder: string): string {
   makeDirectory(folder, 0o700);
-  checkOwnFolder(path.dirname(folder));
+  requireOwnFolder(path.dirname(folder));
 
-  if ((checkOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') {
+  if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') {
     chmodSync(folder, 0o700);
   }
 
@@ -95,18 +95,14 @@ function unpack(packedFile: PackedFile, folder: string): string {
  *
  * @throws {Error} if it isn't this user's, or others may write to it
  */
-function checkOwnFolder(folder: string): number {
-  const { uid, mode, isDirectory } = readFolderStats(folder);
-  if (!isDirectory) throw new Error(`${folder} is not a folder`);
+function requireOwnFolder(folder: string): number {
+  const stats = lstatSync(folder);
+  const { uid, mode } = stats;
+  if (!stats.isDirectory()) throw new Error(`${folder} is not a folder`);
   if (process.getuid === undefined) return mode;
   if (uid !== process.getuid()) throw new Error(`${folder} belongs to another user`);
   if ((mode & 0o022) !== 0) throw new Error(`others can write to ${folder}`);
   return mode;
-}
-
-function readFolderStats(folder: string): { uid: number; mode: number; isDirectory: boolean } {
-  const stats = lstatSync(folder);
-  return { uid: stats.uid, mode: stats.mode, isDirectory: stats.isDirectory() };
 }
 
 function isUnpacked(file: string, { digest }: PackedFile): boolean {

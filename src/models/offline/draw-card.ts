@@ -45,8 +45,10 @@ async function resolveFontFile(): Promise<string> {
     );
   }
 
-  const { getPackedFile, useUnpacked } = await import('../../files/installed/unpacked-file.ts');
-  return useUnpacked(getPackedFile(name), file => file);
+  const { getPackedFile, withUnpackedFile } = await import(
+    '../../files/installed/unpacked-file.ts'
+  );
+  return withUnpackedFile(getPackedFile(name), file => file);
 }
 
 function renderCard(text: string): string {

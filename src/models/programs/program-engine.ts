@@ -55,7 +55,7 @@ async function askKeptProgram(
   try {
     const output = await keptPrograms.ask({
       key: JSON.stringify([job.model.model, declaration.sourceFolder, declaration.argv]),
-      facts: { messages: toMessageValues(job), traceparent },
+      fields: { messages: toMessageValues(job), traceparent },
       limits: { signal, timeoutMs: declaration.timeoutMs },
       start: () => startProgram(job, declaration, options),
       prepare: program => program.folder.replaceFacts(toProgramFacts(job)),

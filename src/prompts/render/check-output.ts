@@ -7,7 +7,10 @@ import type { PromptOutput } from '../definition.ts';
 import { createSchemaChecker } from '../schemas/schema-checker.ts';
 
 export interface CheckedOutput {
-  /** The model's answer, without the code fence if it is alone in one and matches. */
+  /**
+   * The model's answer; the code block that `extract` names; or JSON that matches, without a code
+   * fence around all of it.
+   */
   readonly text: string;
   /**
    * The first mismatch with its place. The run has then failed, and `text` is the unchanged answer.
@@ -77,41 +80,30 @@ async function findSchemaMismatch(
   limitMs: number,
 ): Promise<string | undefined> {
   const check = await createSchemaChecker(limitMs);
-  const { pointer, message, isOfSchema } = check(schema, value) ?? {};
-  if (message === undefined || isOfSchema) return message;
+  const { pointer, message, isSchemaFault } = check(schema, value) ?? {};
+  if (message === undefined || isSchemaFault) return message;
   return `the output does not match output.schema at "${pointer}": ${message}`;
 }
 
 /** Returns the content of the first or last closed code block; undefined if there is none. */
 function findCodeBlock(text: string, which: 'first' | 'last'): string | undefined {
   const lines = text.replace(/\r\n/gu, '\n').split('\n');
-  const endsByFence = groupFenceLines(lines);
+  // Fences that no later line closes, so that no text makes the search quadratic.
+  const unclosedFences = new Set<string>();
   let lastBlock: string | undefined;
-  let index = 0;
-  while (index < lines.length) {
-    const [, fence = ''] = /^(`{3,})\w*$/u.exec(lines[index] ?? '') ?? [];
-    const ends = endsByFence.get(fence) ?? [];
-    while (ends.length > 0 && Number(ends[0]) <= index) ends.shift();
-    const [end] = ends;
-    if (end !== undefined) {
-      lastBlock = lines.slice(index + 1, end).join('\n');
-      if (which === 'first') return lastBlock;
-      index = end;
+  for (let index = 0; index < lines.length; index += 1) {
+    const [, fence] = /^(`{3,})\w*$/u.exec(lines[index] ?? '') ?? [];
+    if (fence === undefined || unclosedFences.has(fence)) continue;
+
+    const end = lines.indexOf(fence, index + 1);
+    if (end === -1) {
+      unclosedFences.add(fence);
+      continue;
     }
-    index += 1;
+    lastBlock = lines.slice(index + 1, end).join('\n');
+    if (which === 'first') return lastBlock;
+    index = end;
   }
 
   return lastBlock;
-}
-
-/** Returns the indices of the lines that are only a fence, by the fence. */
-function groupFenceLines(lines: readonly string[]): Map<string, number[]> {
-  const indices = new Map<string, number[]>();
-  for (const [index, line] of lines.entries()) {
-    if (!/^`{3,}$/u.test(line)) continue;
-    const linesOfFence = indices.get(line) ?? [];
-    linesOfFence.push(index);
-    indices.set(line, linesOfFence);
-  }
-  return indices;
 }

@@ -88,8 +88,8 @@ async function readText(
   const wasParsed = type === 'any' && typeof parsed.value !== 'string';
   if (wasParsed && !findInputMismatch(input, text, check)) return { value: text };
 
-  const { pointer, message, isOfSchema } = mismatch;
-  if (isOfSchema) return { fault: `can't be checked: ${message}` };
+  const { pointer, message, isSchemaFault } = mismatch;
+  if (isSchemaFault) return { fault: `can't be checked: ${message}` };
 
   const isTypeMismatch =
     type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);

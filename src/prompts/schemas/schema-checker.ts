@@ -7,7 +7,7 @@ import { pickFirstMismatch, type SchemaMismatch } from './mismatch.ts';
 /** The first mismatch between a value and its schema. */
 export interface ValidationMismatch extends SchemaMismatch {
   /** True if the schema can't be used, so that nothing was checked. */
-  readonly isOfSchema?: true;
+  readonly isSchemaFault?: true;
 }
 
 /** Checks a value against a schema; returns undefined if it matches. */
@@ -69,7 +69,7 @@ function compileAndCheck(
     return {
       pointer: '',
       message: `the schema can't be used: ${getErrorMessage(error)}`,
-      isOfSchema: true,
+      isSchemaFault: true,
     };
   }
   try {

@@ -19,9 +19,9 @@ export async function checkValues(
   const check = await createSchemaChecker(limitMs);
   return work.map(({ schema, value }) => {
     try {
-      const { pointer, message, isOfSchema } = check(schema, value) ?? {};
+      const { pointer, message, isSchemaFault } = check(schema, value) ?? {};
       if (message === undefined) return undefined;
-      if (isOfSchema) return { what: message, isMismatch: false };
+      if (isSchemaFault) return { what: message, isMismatch: false };
       return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
     } catch (error) {
       const isLast = error instanceof LimitExceeded && limitMs >= BOUNDS.checkMs;

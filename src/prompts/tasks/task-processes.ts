@@ -10,23 +10,45 @@ import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
  */
 const PARSING_MEMORY_FACTOR = 2;
 
-/**
- * The limits of each task: the beginning of its LimitExceeded message, its time in milliseconds, its
- * multiple of the usual memory.
- */
-const TASK_LIMITS: {
-  readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number];
-} = {
-  readTexts: ['checking the inputs', BOUNDS.checkMs],
-  render: ['rendering the prompt', BOUNDS.compileMs + BOUNDS.renderMs],
-  checkOutput: ['checking a value against its schema', BOUNDS.checkMs],
-  select: ['reading the answer', 2000],
-  trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
-  parse: ['reading the prompt file', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
-  readYaml: ['reading the YAML', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
-  convert: ['converting the file', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
-  convertPrompts: ['converting the file', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
-  foreignTests: ['reading the tests', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
+interface TaskLimits {
+  /** The beginning of the message of a LimitExceeded. */
+  readonly subject: string;
+  readonly timeMs: number;
+  /** Multiple of the usual memory; default 1. */
+  readonly memoryFactor?: number;
+}
+
+const TASK_LIMITS: { readonly [N in TaskName]: TaskLimits } = {
+  readTexts: { subject: 'checking the inputs', timeMs: BOUNDS.checkMs },
+  render: { subject: 'rendering the prompt', timeMs: BOUNDS.compileMs + BOUNDS.renderMs },
+  checkOutput: { subject: 'checking a value against its schema', timeMs: BOUNDS.checkMs },
+  select: { subject: 'reading the answer', timeMs: 2000 },
+  trySchemas: { subject: 'checking values against their schemas', timeMs: BOUNDS.checkMs },
+  parse: {
+    subject: 'reading the prompt file',
+    timeMs: BOUNDS.parseMs,
+    memoryFactor: PARSING_MEMORY_FACTOR,
+  },
+  readYaml: {
+    subject: 'reading the YAML',
+    timeMs: BOUNDS.parseMs,
+    memoryFactor: PARSING_MEMORY_FACTOR,
+  },
+  convert: {
+    subject: 'converting the file',
+    timeMs: BOUNDS.parseMs,
+    memoryFactor: PARSING_MEMORY_FACTOR,
+  },
+  convertPrompts: {
+    subject: 'converting the file',
+    timeMs: BOUNDS.parseMs,
+    memoryFactor: PARSING_MEMORY_FACTOR,
+  },
+  foreignTests: {
+    subject: 'reading the tests',
+    timeMs: BOUNDS.parseMs,
+    memoryFactor: PARSING_MEMORY_FACTOR,
+  },
 };
 
 export interface TaskProcessOptions {
@@ -56,19 +78,25 @@ export class TaskProcesses {
     this.#isForOneUser = isForOneUser;
   }
 
-  /** Waits for the user's turn and runs a task. Throws as `PromptTasks.do` does. */
+  /**
+   * Waits for the user's turn and runs a task.
+   *
+   * @throws whatever the task throws
+   * @throws {LimitExceeded} if it takes too much time or memory
+   * @throws {TasksClosed} after `close`, and the signal's reason
+   */
   async perform(
     order: TaskOrder,
     { userId, signal }: { userId?: number | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<unknown> {
-    const stop = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
+    const stopSignal = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
     const taskCount = this.#taskCounts.get(userId) ?? 0;
     this.#taskCounts.set(userId, taskCount + 1);
 
     try {
-      const performOrder = (): Promise<unknown> => this.#performInProcess(order, stop);
+      const performOrder = (): Promise<unknown> => this.#performInProcess(order, stopSignal);
       // A user's further tasks come after the first task of every other user.
-      return await this.#queue.add(performOrder, { priority: -taskCount, signal: stop });
+      return await this.#queue.add(performOrder, { priority: -taskCount, signal: stopSignal });
     } finally {
       const remainingCount = (this.#taskCounts.get(userId) ?? 1) - 1;
       if (remainingCount > 0) {
@@ -87,7 +115,7 @@ export class TaskProcesses {
   }
 
   async #performInProcess(order: TaskOrder, signal: AbortSignal): Promise<unknown> {
-    const [subject, timeMs, memoryFactor = 1] = TASK_LIMITS[order.name];
+    const { subject, timeMs, memoryFactor = 1 } = TASK_LIMITS[order.name];
     const memoryMiB = memoryFactor * this.#memoryMiB;
     const idleProcesses = this.#idleProcesses.get(memoryMiB) ?? [];
     this.#idleProcesses.set(memoryMiB, idleProcesses);
@@ -95,13 +123,13 @@ export class TaskProcesses {
       idleProcesses.pop() ??
       new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
 
-    let isReused = false;
+    let canReuse = false;
     try {
       const result = await taskProcess.perform(order, { timeMs, subject, signal });
-      isReused = this.#isForOneUser;
+      canReuse = this.#isForOneUser;
       return result;
     } finally {
-      if (isReused) {
+      if (canReuse) {
         idleProcesses.push(taskProcess);
       } else {
         taskProcess.end();

@@ -3,7 +3,7 @@ import {
   readInstalledText,
   resolveInstalledFile,
 } from '../../../files/installed/installed-file.ts';
-import { DIGESTS, useUnpacked } from '../../../files/installed/unpacked-file.ts';
+import { DIGESTS, withUnpackedFile } from '../../../files/installed/unpacked-file.ts';
 
 /**
  * Loads the binding of the packaged SQLite for this platform, which the package ships compressed.
@@ -24,6 +24,6 @@ export default function loadPackedBinding(): unknown {
   };
 
   const module: { exports: unknown } = { exports: {} };
-  useUnpacked({ name: 'sqlite.node', digest, read }, file => process.dlopen(module, file));
+  withUnpackedFile({ name: 'sqlite.node', digest, read }, file => process.dlopen(module, file));
   return module.exports;
 }
