@@ -36,8 +36,8 @@ const FILE_CHARACTERS = /[./\\]/u;
 export type TargetSource = 'command line' | 'elsewhere';
 
 /**
- * Returns the prompt file that a target names: an existing file, or `file@git:<revision>`. Its
- * reader refuses files of unknown forms.
+ * Returns the prompt file that a target names: an existing file of any form, or
+ * `file@git:<revision>`.
  *
  * @throws {CliError} USAGE_ERROR for a revision that does not come from the command line
  */
@@ -65,11 +65,15 @@ function findNamedPromptFile(ctx: Context, target: string): NamedPromptFile | un
     return { name, path: absolute, revision: name.slice(markIndex + REVISION_MARK.length) };
   }
 
-  return isRegularFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
+  return isExistingFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
 }
 
-/** Returns true for a file, false for nothing. @throws {CliError} USAGE_ERROR for anything else */
-function isRegularFile(file: string, name: string): boolean {
+/**
+ * Returns true if the file exists.
+ *
+ * @throws {CliError} USAGE_ERROR for a directory, a device and other irregular files
+ */
+function isExistingFile(file: string, name: string): boolean {
   let stats: Stats | undefined;
   try {
     stats = statSync(file, { throwIfNoEntry: false });
@@ -78,13 +82,15 @@ function isRegularFile(file: string, name: string): boolean {
     throw usageError(`${name} can't be read: ${getErrorMessage(error)}`);
   }
 
-  if (stats === undefined || stats.isFile()) return stats !== undefined;
+  if (stats === undefined) return false;
+  if (stats.isFile()) return true;
   throw usageError(`${name} is ${describeIrregularFile(stats)}, not a prompt file`);
 }
 
 function describeIrregularFile(stats: Stats): string {
   if (stats.isDirectory()) return 'a directory';
-  return stats.isFIFO() ? 'a named pipe' : 'a device';
+  if (stats.isFIFO()) return 'a named pipe';
+  return stats.isSocket() ? 'a socket' : 'a device';
 }
 
 /** Returns the service that runs a target. A prompt file always runs on this machine. */

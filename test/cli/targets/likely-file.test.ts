@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
@@ -88,25 +90,32 @@ describe('a target that is not a regular file', () => {
     },
   );
 
-  it.runIf(isPosix)('is refused if it is a pipe, a device or a link to itself', async () => {
-    const home = temporaryDirectory();
-    execFileSync('mkfifo', [path.join(home, 'pipe.prompt')]);
-    symlinkSync('/dev/zero', path.join(home, 'zero.prompt'));
-    symlinkSync('loop.prompt', path.join(home, 'loop.prompt'));
+  it.runIf(isPosix)(
+    'is refused if it is a pipe, a socket, a device or a link to itself',
+    async () => {
+      const home = temporaryDirectory();
+      const server = createServer().listen(path.join(home, 'socket.prompt'));
+      onTestFinished(() => void server.close());
+      await once(server, 'listening');
+      execFileSync('mkfifo', [path.join(home, 'pipe.prompt')]);
+      symlinkSync('/dev/zero', path.join(home, 'zero.prompt'));
+      symlinkSync('loop.prompt', path.join(home, 'loop.prompt'));
 
-    for (const [target, message] of [
-      ['pipe.prompt', 'pipe.prompt is a named pipe, not a prompt file'],
-      ['zero.prompt', 'zero.prompt is a device, not a prompt file'],
-      ['loop.prompt', "loop.prompt can't be read: ELOOP"],
-    ] as const) {
-      const { exitCode, stderr } = await runInProcess(['run', target], {
-        home,
-        local: localService,
-      });
-      expect(exitCode).toBe(EXIT.usage);
-      expect(stderr()).toContain(message);
-    }
-  });
+      for (const [target, message] of [
+        ['pipe.prompt', 'pipe.prompt is a named pipe, not a prompt file'],
+        ['socket.prompt', 'socket.prompt is a socket, not a prompt file'],
+        ['zero.prompt', 'zero.prompt is a device, not a prompt file'],
+        ['loop.prompt', "loop.prompt can't be read: ELOOP"],
+      ] as const) {
+        const { exitCode, stderr } = await runInProcess(['run', target], {
+          home,
+          local: localService,
+        });
+        expect(exitCode).toBe(EXIT.usage);
+        expect(stderr()).toContain(message);
+      }
+    },
+  );
 });
 
 it('a run of a file without the line before its front matter says so', async () => {
