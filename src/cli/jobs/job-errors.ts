@@ -69,8 +69,8 @@ export function hasReachedNobody(error: unknown): boolean {
 }
 
 /**
- * Returns an error's text for the results, with the row's line if it was found before anything was
- * sent.
+ * Returns an error's text for the results, with the line of its row if that is given and promptrun
+ * itself found the error.
  */
 export function formatError(error: unknown, place?: { readonly line: number }): string {
   const { message, status } = toFailure(error);

@@ -16,11 +16,11 @@ type ServeFlags = FlagsOf<typeof SERVE.flags>;
 
 type ServeSettings = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
-const HOST_FORMAT = { form: /^[\w.:-]+$/, expected: 'a host name or address' };
-const QUEUE_FORMAT = { form: /^\d{1,9}$/, expected: 'a whole number' };
+const HOST_FORMAT = { pattern: /^[\w.:-]+$/, expected: 'a host name or address' };
+const QUEUE_FORMAT = { pattern: /^\d{1,9}$/, expected: 'a whole number' };
 
 /** Decimal numbers above 0, such as `0.5` and `20`. */
-const RATE_FORMAT = { form: /^(?=.*[1-9])\d{1,9}(\.\d+)?$/, expected: 'a number above 0' };
+const RATE_FORMAT = { pattern: /^(?=.*[1-9])\d{1,9}(\.\d+)?$/, expected: 'a number above 0' };
 
 /** Matches an address with a port, such as `127.0.0.1:9464` or `[::1]:9464`. */
 const METRICS_ADDRESS = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[\w.-]+)):(?<port>\d{1,5})$/iu;
@@ -31,7 +31,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
 
-  const settings = readServeOptions(flags, ctx.cwd);
+  const settings = readServeSettings(flags, ctx.cwd);
   const endSignal = listenForSignal(ctx);
   const databaseUrl = findDatabaseUrl(ctx, settings.databaseUrl);
   checkMediaFlags(settings, databaseUrl);
@@ -56,7 +56,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
 
   await endSignal.arrived;
   const hadSecondSignal = settings.drainMs ? await drainService(ctx, service, flags.drain) : false;
-  ctx.io.note(`Stopping; ${hadSecondSignal ? 'another' : 'a second'} signal stops it immediately.`);
+  io.note(`Stopping; ${hadSecondSignal ? 'another' : 'a second'} signal stops it immediately.`);
   await service.close();
 }
 
@@ -134,8 +134,8 @@ function showNotice({ io }: Context, notice: string): void {
   }
 }
 
-/** Checks the flags. @throws {CliError} USAGE_ERROR naming the invalid flag */
-function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
+/** @throws {CliError} USAGE_ERROR naming the invalid flag */
+function readServeSettings(flags: ServeFlags, cwd: string): ServeSettings {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError(
       '--new-store is for the store in the data directory, --database for one in PostgreSQL',
@@ -175,13 +175,13 @@ function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
 }
 
 interface ValueFormat {
-  readonly form: RegExp;
-  /** The form in words, for the message. */
+  readonly pattern: RegExp;
+  /** The pattern in words, for the message. */
   readonly expected: string;
 }
 
-function requireFormat(flag: string, text: string, { form, expected }: ValueFormat): string {
-  if (form.test(text)) return text;
+function requireFormat(flag: string, text: string, { pattern, expected }: ValueFormat): string {
+  if (pattern.test(text)) return text;
   throw usageError(`${flag}: '${text}' is not ${expected}`);
 }
 
@@ -217,10 +217,10 @@ function requireDirectory(name: string, flag: string, cwd: string): string {
   throw usageError(`${flag}: ${name} is not a directory`);
 }
 
-/** Formats a request as one line: time, user, method, path, status, duration. */
+/** Formats a request as one line: time, user, method, path, status, duration, traceparent. */
 function formatRequestLine(clock: Clock, request: ServedRequest): string {
-  const { user, method, path, httpStatus, durationMs, traceparent } = request;
-  const event = `${method} ${path} ${httpStatus}`;
+  const { user, method, httpStatus, durationMs, traceparent } = request;
+  const event = `${method} ${request.path} ${httpStatus}`;
   const line = formatLogLine(clock, { user, event, durationMs });
   return traceparent === undefined ? line : `${line} traceparent=${traceparent}`;
 }

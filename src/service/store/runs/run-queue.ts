@@ -6,7 +6,7 @@ import type { StoredRequest } from './run-records.ts';
 /** A worker's claim on queued runs. */
 export interface QueueClaim {
   readonly worker: string;
-  /** The number of runs that it can start. At 0, only users with no running run get a turn. */
+  /** The number of runs to claim; users with no running run get one even beyond it. */
   readonly capacity: number;
   /** The number of runs that it is running, by user. */
   readonly running: ReadonlyMap<number, number>;
@@ -22,7 +22,7 @@ export interface DeadWorkerRules {
   readonly maxDeaths: number;
   /** Returns the error message of the failed run. */
   readonly explainFailure: (runId: string) => string;
-  /** Returns that of a program's run, which fails at the first death; default: `reason`. */
+  /** The same for a program, whose run fails at the first death; default: `explainFailure`. */
   readonly explainProgramFailure?: (runId: string) => string;
 }
 
@@ -64,7 +64,8 @@ export class RunQueue {
 
   /**
    * Claims as many queued runs as the worker has capacity for, each user's oldest first, and
-   * marks them as running. `moreLeft` is true if there may be more for this worker.
+   * marks them as running. Beyond its capacity, each user with no running run still gets one.
+   * `moreLeft` is true if there may be more for this worker.
    */
   async claim(claim: QueueClaim) {
     const userQueues = await selectClaimable(this.#db, claim)
@@ -192,8 +193,8 @@ async function settleDeadWorker(
     .execute();
 
   for (const { id, deaths, request } of interruptedRuns) {
-    // No instance may be left that has the model, so this does not wait for one.
     const { isProgram = false } = (JSON.parse(request ?? '{}') ?? {}) as Partial<StoredRequest>;
+    // Fails now: in the queue, the run could wait forever if no instance offers its model any more.
     if (isProgram || deaths >= maxDeaths) {
       await failRun(trx, id, (isProgram ? explainProgramFailure : explainFailure)(id));
     }
