@@ -94,7 +94,7 @@ export const JUDGED_KINDS = {
     findMismatch: async ({ prompt, systemPrompt, model, choices }, { text, ask, values }) => {
       const fill = (template: string): string => fillPlaceholders(template, values, text);
       const system = systemPrompt === undefined ? undefined : fill(systemPrompt);
-      const reply = await ask({ prompt: fill(prompt), system, model });
+      const reply = withoutThoughts(await ask({ prompt: fill(prompt), system, model }));
       const choice = choices.find(candidate =>
         reply.toLowerCase().includes(candidate.choice.toLowerCase()),
       );
@@ -135,7 +135,12 @@ function withoutThoughts(reply: string): string {
   const [thoughts = '', verdict, ...more] = reply.split('</think>');
   const hasThoughts =
     verdict !== undefined && more.length === 0 && thoughts.trimStart().startsWith('<think>');
-  return (hasThoughts ? verdict : reply).slice(0, MAX_REPLY_LENGTH);
+  return hasThoughts ? verdict : reply;
+}
+
+/** Returns the beginning of a judge's reply, where its verdict is. */
+function readBeginning(reply: string): string {
+  return withoutThoughts(reply).slice(0, MAX_REPLY_LENGTH);
 }
 
 /** Parses a judge's reply. @throws {CliError} PROTOCOL_ERROR if it is neither yes nor no */
@@ -143,7 +148,7 @@ export function parseRubricVerdict(reply: string): {
   readonly passes: boolean;
   readonly reason: string;
 } {
-  const { verdict, reason = '' } = VERDICT.exec(withoutThoughts(reply))?.groups ?? {};
+  const { verdict, reason = '' } = VERDICT.exec(readBeginning(reply))?.groups ?? {};
   if (verdict === undefined) {
     throw new CliError('the judge answered neither yes nor no', {
       status: 'PROTOCOL_ERROR',
@@ -161,7 +166,7 @@ export function parseRubricVerdict(reply: string): {
 
 /** Returns the score after the yes or no of a reply; undefined if none from 0 to 1 is there. */
 function parseScore(reply: string): number | undefined {
-  const { number, percent, total } = SCORE.exec(withoutThoughts(reply))?.groups ?? {};
+  const { number, percent, total } = SCORE.exec(readBeginning(reply))?.groups ?? {};
   if (number === undefined) return undefined;
   const maximum = percent === undefined ? Number(total ?? 1) : 100;
   const score = Number(number) / maximum;

@@ -138,6 +138,16 @@ describe('with models of an own endpoint', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
+  it('the choice of an `llm` question is read after the thoughts of its model', async () => {
+    provider.reset(chatAnswer('<think>\nIs it yes? Hardly.\n</think>\n\nNo.'));
+    const choices = '[{ choice: "yes", score: 1 }, { choice: "no", score: 0 }]';
+    const { exitCode, stdout } = await run(
+      `cases:\n  - { inputs: { text: a }, expect: [{ llm: { prompt: "Polite?", model: tiny, choices: ${choices} } }] }\n`,
+    );
+    expect(stdout()).toContain('the model\'s answer is "no", which scores 0: "No."');
+    expect(exitCode).toBe(EXIT.runFailed);
+  });
+
   it("a judge's failed run is reported in the run's own words", async () => {
     provider.reset({ status: 500, body: { error: { message: 'the cellar is flooded' } } });
     const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, judge: tiny }] }\n';
