@@ -84,10 +84,8 @@ export function reportNul(text: string, findings: Findings): boolean {
   const nul = text.indexOf('\0');
   if (nul < 0) return false;
 
-  const before = text.slice(0, nul).split('\n');
-  const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
   findings.addFault(
-    place,
+    positionAt(text, nul, { line: 1, column: 1 }),
     "the character NUL (U+0000) can't be part of a prompt: remove it, or save the file as UTF-8",
   );
   return true;
@@ -170,17 +168,24 @@ function readSourceTemplate(
 /** Notes tags of Jinja, which Handlebars leaves unchanged. */
 function noteJinja({ template, start }: PromptSource, findings: Findings): void {
   const lines = template.split('\n');
-  const index = lines.findIndex(isJinja);
-  if (index < 0) return;
+  const lineIndex = lines.findIndex(isJinja);
+  if (lineIndex < 0) return;
 
-  const place = {
-    line: start.line + index,
-    column: (lines[index] ?? '').indexOf('{%') + (index === 0 ? start.column : 1),
-  };
+  const lineStart = lines.slice(0, lineIndex).reduce((sum, line) => sum + line.length + 1, 0);
   findings.addNote(
-    place,
+    positionAt(template, template.indexOf('{%', lineStart), start),
     'this looks like Jinja and is sent unchanged: write {{#if name}} or {{#each list}}',
   );
+}
+
+/** Returns the position of an index in a text that starts at this position of a file. */
+function positionAt(text: string, index: number, start: FilePosition): FilePosition {
+  const linesBefore = text.slice(0, index).split('\n');
+  const isFirstLine = linesBefore.length === 1;
+  return {
+    line: start.line + linesBefore.length - 1,
+    column: (linesBefore.at(-1)?.length ?? 0) + (isFirstLine ? start.column : 1),
+  };
 }
 
 /** Matches an input in single braces, such as `{name}`, as Python formats text. */
@@ -204,14 +209,12 @@ function noteUnused(
   for (const name of usedNames) unusedNames.delete(name);
 
   for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACES)) {
-    const isMeantAsInput =
-      unusedNames.delete(name) || (inputSchema === undefined && usedNames.size === 0);
-    if (!isMeantAsInput) continue;
+    const isDeclared = unusedNames.delete(name);
+    // Without declared or used inputs, only the first name is noted: the others may be examples.
+    const isLikelyInput = inputSchema === undefined && usedNames.size === 0;
+    if (!isDeclared && !isLikelyInput) continue;
 
-    const linesBefore = template.slice(0, index).split('\n');
-    const column =
-      (linesBefore.at(-1)?.length ?? 0) + (linesBefore.length === 1 ? start.column : 1);
-    const place = { line: start.line + linesBefore.length - 1, column };
+    const place = positionAt(template, index, start);
     findings.addNote(place, `\`{${name}}\` is sent unchanged: write {{${name}}} for the input`);
     usedNames.add(name);
   }

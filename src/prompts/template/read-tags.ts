@@ -5,7 +5,7 @@ import {
   findRole,
   HELPERS,
   isPath,
-  isText,
+  isStringLiteral,
   isValueTag,
   toTagPath,
 } from './syntax.ts';
@@ -153,5 +153,5 @@ export class TagReader {
 /** Returns true for a tag such as `{{role "system"}}`. */
 function namesRole({ params }: hbs.AST.MustacheStatement): boolean {
   const [role] = params;
-  return params.length === 1 && isText(role) && findRole(role.value) !== undefined;
+  return params.length === 1 && isStringLiteral(role) && findRole(role.value) !== undefined;
 }

@@ -10,15 +10,15 @@ import {
   encodeJson,
   formatTemplateValue,
   getOwnField,
-  isFilled,
+  isTruthyValue,
   Picture,
-  type Value,
+  type TemplateValue,
 } from './template-values.ts';
 
 export interface TemplateInputs {
-  readonly inputs: { readonly [key: string]: Value };
+  readonly inputs: { readonly [key: string]: TemplateValue };
   /** `@` variables other than those of loops. */
-  readonly variables?: { readonly [name: string]: Value };
+  readonly variables?: { readonly [name: string]: TemplateValue };
   /** Earlier messages, for `{{history}}`. */
   readonly history?: readonly TemplateMessage[];
 }
@@ -60,19 +60,25 @@ type Helpers = Record<string, Handlebars.HelperDelegate>;
 
 /** Returns the helpers of the language except Handlebars' own `if`, `unless`, `each` and `with`. */
 function createLanguageHelpers(budget: RenderBudget, marks: Marks): Helpers {
-  const writeValue = (value: Value): string => stringifyValue(value, budget);
+  const writeValue = (value: TemplateValue): string => stringifyValue(value, budget);
   return {
-    ifEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
+    ifEquals(this: unknown, a: TemplateValue, b: TemplateValue, { fn, inverse }: Block): string {
       return a === b ? fn(this) : inverse(this);
     },
-    unlessEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
+    unlessEquals(
+      this: unknown,
+      a: TemplateValue,
+      b: TemplateValue,
+      { fn, inverse }: Block,
+    ): string {
       return a === b ? inverse(this) : fn(this);
     },
-    lookup: (object: Value, key: Value) => (object ? getOwnField(object, writeValue(key)) : object),
-    word: (text: Value, number: Value) =>
+    lookup: (object: TemplateValue, key: TemplateValue) =>
+      object ? getOwnField(object, writeValue(key)) : object,
+    word: (text: TemplateValue, number: TemplateValue) =>
       splitShellWords(chargeText(formatTemplateValue(text), budget))[Number(number)] ?? '',
-    json(value: Value, { hash }: Block): string {
-      const { indent } = hash as { indent?: Value };
+    json(value: TemplateValue, { hash }: Block): string {
+      const { indent } = hash as { indent?: TemplateValue };
       return chargeText(encodeJson(value, indent), budget);
     },
     role(name: string): string {
@@ -80,14 +86,14 @@ function createLanguageHelpers(budget: RenderBudget, marks: Marks): Helpers {
       return role ? marks.add({ role }) : '';
     },
     media({ hash }: Block): string {
-      const { url, contentType } = hash as { url: Value; contentType?: Value };
-      if (!isFilled(url)) return '';
+      const { url, contentType } = hash as { url: TemplateValue; contentType?: TemplateValue };
+      if (!isTruthyValue(url)) return '';
       const type = writeValue(contentType);
       const picture = url instanceof Picture && { picture: url.index };
       const media = { url: writeValue(url), ...picture, ...(type !== '' && { contentType: type }) };
       return marks.add({ part: { media } });
     },
-    section: (name: Value) =>
+    section: (name: TemplateValue) =>
       marks.add({ part: { metadata: { purpose: writeValue(name), pending: true } } }),
     history: () => marks.add('history'),
     log: () => '',
@@ -101,16 +107,21 @@ function createCountingHelpers(names: AddedHelpers, budget: RenderBudget, marks:
       budget.countBytes(bytes);
       return '';
     },
-    [names.value](value: Value): string {
+    [names.value](value: TemplateValue): string {
       const text = stringifyValue(value, budget);
       budget.countBytes(Buffer.byteLength(text));
       return text !== '' && text.trim() === '' ? marks.add('value') + text : text;
     },
-    [names.block](this: unknown, value: Value, options: Block): string {
+    [names.block](this: unknown, value: TemplateValue, options: Block): string {
       const { blockHelperMissing } = Handlebars.helpers;
       return String(blockHelperMissing?.call(this, value, options));
     },
-    [names.partial](this: unknown, indent: string, copiedContext: Value, { fn }: Block): string {
+    [names.partial](
+      this: unknown,
+      indent: string,
+      copiedContext: TemplateValue,
+      { fn }: Block,
+    ): string {
       budget.countSteps(
         typeof copiedContext === 'object' && copiedContext !== null
           ? Object.keys(copiedContext).length
@@ -122,7 +133,7 @@ function createCountingHelpers(names: AddedHelpers, budget: RenderBudget, marks:
   };
 }
 
-function stringifyValue(value: Value, budget: RenderBudget): string {
+function stringifyValue(value: TemplateValue, budget: RenderBudget): string {
   return typeof value === 'object'
     ? chargeText(formatTemplateValue(value), budget)
     : formatTemplateValue(value);

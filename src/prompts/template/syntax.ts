@@ -1,6 +1,6 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
 
-/** The helpers of the language and their number of values; `history` and `log` may have none. */
+/** The helpers of the language and the exact number of their values; `log` takes any number. */
 export const HELPERS: {
   readonly [name: string]: { readonly isBlock?: boolean; readonly valueCount: number };
 } = {
@@ -43,7 +43,7 @@ export function isPath(node: hbs.AST.Node): node is hbs.AST.PathExpression {
   return node.type === 'PathExpression';
 }
 
-export function isText(node: hbs.AST.Node | undefined): node is hbs.AST.StringLiteral {
+export function isStringLiteral(node: hbs.AST.Node | undefined): node is hbs.AST.StringLiteral {
   return node?.type === 'StringLiteral';
 }
 
@@ -78,7 +78,7 @@ export function findInlineName(statement: hbs.AST.Statement): string | undefined
   if (statement.type !== 'DecoratorBlock') return undefined;
   const { path, params } = statement as hbs.AST.DecoratorBlock;
   const [name] = params;
-  return path.original === 'inline' && isText(name) ? name.value : undefined;
+  return path.original === 'inline' && isStringLiteral(name) ? name.value : undefined;
 }
 
 /** A use of an input in a template. */

@@ -25,15 +25,15 @@ export class Picture {
   }
 }
 
-export type Value =
+export type TemplateValue =
   | JsonValue
   | Picture
   | undefined
-  | readonly Value[]
-  | { readonly [key: string]: Value };
+  | readonly TemplateValue[]
+  | { readonly [key: string]: TemplateValue };
 
 /** Returns a value as text: empty for a missing value, lists with commas. */
-export function formatTemplateValue(value: Value): string {
+export function formatTemplateValue(value: TemplateValue): string {
   if (value === null || value === undefined || typeof value === 'function') return '';
   if (Array.isArray(value)) return value.map(formatTemplateValue).join(',');
   if (typeof value === 'object' && !(value instanceof Picture)) return '[object Object]';
@@ -41,7 +41,7 @@ export function formatTemplateValue(value: Value): string {
 }
 
 /** @throws {LimitExceeded} for a value that is nested too deeply */
-export function encodeJson(value: Value, indent: Value): string {
+export function encodeJson(value: TemplateValue, indent: TemplateValue): string {
   const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
   try {
     return JSON.stringify(value ?? null, null, width);
@@ -52,8 +52,8 @@ export function encodeJson(value: Value, indent: Value): string {
 }
 
 /** Returns a field of a value; inherited properties don't count. */
-export function getOwnField(value: Value, name: string): Value {
-  const object = Object(value) as { readonly [key: string]: Value };
+export function getOwnField(value: TemplateValue, name: string): TemplateValue {
+  const object = Object(value) as { readonly [key: string]: TemplateValue };
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
@@ -61,6 +61,6 @@ export function getOwnField(value: Value, name: string): Value {
  * Returns false for the values that `{{#if}}` treats as false, including 0, an empty text and an
  * empty list.
  */
-export function isFilled(value: Value): boolean {
+export function isTruthyValue(value: TemplateValue): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
