@@ -59,12 +59,16 @@ async function createForTarget(
     service.runs.create({ promptVersionId, ...request }, { idempotencyKey: randomUUID(), signal });
   try {
     if (!isUuid(target)) return await create(await requireLatestVersion(service, target, signal));
-    return await create(target).catch(async (error: unknown) => {
-      // The id may be that of a prompt instead of a version.
-      if (!(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
-      const { promptVersionId } = await service.prompts.get(target, { signal });
-      return await create(promptVersionId);
+
+    const runOfVersion = await create(target).catch((error: unknown) => {
+      if (error instanceof NotFoundError && error.httpStatus === 404) return undefined;
+      throw error;
     });
+    if (runOfVersion !== undefined) return runOfVersion;
+
+    // The id may be that of a prompt instead of a version.
+    const { promptVersionId } = await service.prompts.get(target, { signal });
+    return await create(promptVersionId);
   } catch (error) {
     if (!(error instanceof GatewayTimeoutError)) throw error;
     return { runId: error.runId, runStatus: 'running', outputs: [], tokens: 0 };

@@ -33,6 +33,11 @@ export interface RunCost {
   readonly answers: number;
 }
 
+/** The usage of a run in the list, with its cost in US dollars. */
+type ListedUsage = Pick<RunCost, 'model' | 'tokens' | 'estimated'> & {
+  readonly cost: number | null;
+};
+
 /** Costs of runs of the embedded service. */
 export interface Costs {
   /** The date of the bundled price table, such as 2026-11-30. */
@@ -82,7 +87,11 @@ export function createCosts(sources: EstimateSources): Costs {
 }
 
 /** Returns the usage of a user's runs by id, as the list shows it, with costs in US dollars. */
-export async function readListedUsage(store: Store, userId: number, runIds: readonly string[]) {
+export async function readListedUsage(
+  store: Store,
+  userId: number,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, ListedUsage>> {
   const runs = await store.runs.readUsage(userId, runIds);
   return new Map(
     runs.map(run => {

@@ -12,7 +12,7 @@ interface QueuedItem<T, R> {
  * one. A lane thus uses one connection at a time, and waiting items use none. Owners who share a
  * lane take turns.
  */
-export class WriteBatches<T, R> {
+export class LaneBatcher<T, R> {
   /** The waiting items of each working lane, by owner. */
   readonly #lanes = new Map<string, Map<string, QueuedItem<T, R>[]>>();
   readonly #processBatch: ProcessBatch<T, R>;
@@ -31,22 +31,22 @@ export class WriteBatches<T, R> {
   add(lane: string, item: T, owner = lane): Promise<R> {
     return new Promise((resolve, reject) => {
       const workingLane = this.#lanes.get(lane);
-      const waitingItems = workingLane ?? new Map<string, QueuedItem<T, R>[]>();
-      const ownerItems = waitingItems.get(owner) ?? [];
+      const itemsByOwner = workingLane ?? new Map<string, QueuedItem<T, R>[]>();
+      const ownerItems = itemsByOwner.get(owner) ?? [];
       ownerItems.push({ item, resolve, reject });
-      waitingItems.set(owner, ownerItems);
+      itemsByOwner.set(owner, ownerItems);
       if (workingLane) return;
 
-      this.#lanes.set(lane, waitingItems);
+      this.#lanes.set(lane, itemsByOwner);
 
       // Items added in the same turn of the event loop join this batch.
-      setImmediate(() => void this.#work(lane, waitingItems));
+      setImmediate(() => void this.#work(lane, itemsByOwner));
     });
   }
 
-  async #work(lane: string, waitingItems: Map<string, QueuedItem<T, R>[]>): Promise<void> {
+  async #work(lane: string, itemsByOwner: Map<string, QueuedItem<T, R>[]>): Promise<void> {
     while (true) {
-      const batch = takeTurns(waitingItems, this.#maxSize);
+      const batch = takeTurns(itemsByOwner, this.#maxSize);
       if (batch.length === 0) {
         this.#lanes.delete(lane);
         return;
@@ -62,14 +62,15 @@ export class WriteBatches<T, R> {
 }
 
 /** Takes at most `max` items, one of each owner after the other. */
-function takeTurns<T>(waitingItems: Map<string, T[]>, max: number): T[] {
+function takeTurns<T extends object>(itemsByOwner: Map<string, T[]>, max: number): T[] {
   const batch: T[] = [];
-  for (const [owner, items] of waitingItems) {
+  for (const [owner, items] of itemsByOwner) {
     if (batch.length === max) break;
-    batch.push(...items.splice(0, 1));
+    const item = items.shift();
+    if (item !== undefined) batch.push(item);
     // Set again, the owner comes after all others.
-    waitingItems.delete(owner);
-    if (items.length > 0) waitingItems.set(owner, items);
+    itemsByOwner.delete(owner);
+    if (items.length > 0) itemsByOwner.set(owner, items);
   }
   return batch;
 }

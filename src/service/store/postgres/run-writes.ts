@@ -18,7 +18,7 @@ import {
   type RunInsert,
 } from './create-runs.ts';
 import { endAllAtOnce, type RunEnding } from './end-runs.ts';
-import { WriteBatches } from './write-batches.ts';
+import { LaneBatcher } from './lane-batcher.ts';
 
 /** Maximum number of creations or endings in one statement. */
 const MAX_BATCH = 64;
@@ -30,15 +30,15 @@ const MAX_BATCH = 64;
  */
 export function createRunWrites(db: Db, writer: Writer): RunWrites {
   const uses = createUseCollector(db);
-  const sharedBatches = new WriteBatches<RunInsert, RunCreationResult | undefined>(
+  const sharedBatches = new LaneBatcher<RunInsert, RunCreationResult | undefined>(
     items => createAllAtOnce(db, uses, items, CREATE_RUNS_UNLESS_LOCKED),
     MAX_BATCH,
   );
-  const userBatches = new WriteBatches<RunInsert, RunCreationResult>(
+  const userBatches = new LaneBatcher<RunInsert, RunCreationResult>(
     items => createOfUser(db, writer, uses, items),
     MAX_BATCH,
   );
-  const endings = new WriteBatches<RunEnding, boolean>(
+  const endings = new LaneBatcher<RunEnding, boolean>(
     items => endEach(db, writer, items),
     MAX_BATCH,
   );

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { WriteBatches } from '../../../../src/service/store/postgres/write-batches.ts';
+import { LaneBatcher } from '../../../../src/service/store/postgres/lane-batcher.ts';
 
 test('owners who share a lane take turns, however many items one of them has', async () => {
   const batches: string[][] = [];
-  const lanes = new WriteBatches<string, string>(async items => {
+  const lanes = new LaneBatcher<string, string>(async items => {
     batches.push([...items]);
     return items;
   }, 4);
