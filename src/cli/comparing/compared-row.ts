@@ -27,7 +27,7 @@ export interface ComparedRow {
 }
 
 /** The material of a row's results, besides the row itself. */
-interface RowMaterial {
+interface ResultsContext {
   readonly variants: readonly Variant[];
   readonly budget: Budget;
   /** The verdicts by row number; undefined without `--expect`. */
@@ -120,7 +120,7 @@ export function measureRun(
 /** Returns a row in the form of `--json`. */
 export function toRowData(
   comparedRow: ComparedRow,
-  { variants, budget, judgements }: RowMaterial,
+  { variants, budget, judgements }: ResultsContext,
 ): object {
   const { row, id, inputs, results } = comparedRow;
   const judgement = judgements?.get(row);
@@ -168,7 +168,7 @@ function toResultData(
  */
 export function formatRowCells(
   comparedRow: ComparedRow,
-  { budget, judgements }: Omit<RowMaterial, 'variants'>,
+  { budget, judgements }: Omit<ResultsContext, 'variants'>,
 ): string[] {
   const { row, id, results } = comparedRow;
   const cells = [String(row), id, computeRowVerdict(comparedRow)];

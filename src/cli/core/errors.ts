@@ -126,7 +126,7 @@ export function getStopCause(reason: unknown): string | undefined {
 }
 
 /** The user left a question with Ctrl-C or closed the terminal. Exit 130. */
-export class QuestionLeft extends Interrupted {
+export class QuestionCancelled extends Interrupted {
   constructor() {
     super('SIGINT', [], { message: 'a question was not answered' });
   }

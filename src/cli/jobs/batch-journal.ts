@@ -17,7 +17,7 @@ import type { JobJournal, JobName } from './job.ts';
 import {
   FORGOTTEN_ID_PREFIX,
   type HandoverEvent,
-  type JournalEvent,
+  type JobEvent,
   toJournalLine,
 } from './journal-events.ts';
 import {
@@ -170,7 +170,7 @@ export class BatchJournal implements JobJournal {
   }
 
   /** Writes an event. By default resolves once the event would survive a power cut. */
-  async append(event: JournalEvent, options?: LineOptions): Promise<void> {
+  async append(event: JobEvent, options?: LineOptions): Promise<void> {
     this.#hasJobs ||= event.kind !== 'begun';
     try {
       await this.#lines.append(toJournalLine(event), options);
@@ -191,8 +191,8 @@ export class BatchJournal implements JobJournal {
   }
 
   /** Replaces all events but the beginning. An empty journal needs none. */
-  async #rewrite(events: readonly JournalEvent[]): Promise<void> {
-    const beginning: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
+  async #rewrite(events: readonly JobEvent[]): Promise<void> {
+    const beginning: JobEvent = { kind: 'begun', facts: this.facts ?? {} };
     const allEvents = events.length === 0 ? [] : [beginning, ...events];
     const lines = allEvents.map(event => `${JSON.stringify(toJournalLine(event))}\n`);
     await this.close();
@@ -218,8 +218,8 @@ function withForgottenRows(
 function toExtraEvents(
   journalId: string,
   { job, entry, declarationDigest, runId }: ExtraCreation,
-): JournalEvent[] {
-  const created: JournalEvent = {
+): JobEvent[] {
+  const created: JobEvent = {
     kind: 'extra creation',
     journalId,
     job,
@@ -229,16 +229,13 @@ function toExtraEvents(
   return runId === undefined ? [created] : [created, { kind: 'extra end', journalId, runId }];
 }
 
-function listHandoverEvents({ handover, progress }: HandoverRecord): JournalEvent[] {
+function listHandoverEvents({ handover, progress }: HandoverRecord): JobEvent[] {
   return progress === undefined ? [handover] : [handover, progress];
 }
 
-function toStateEvents(
-  id: string,
-  { row, step, entry, runIds, ...state }: JobState,
-): JournalEvent[] {
+function toStateEvents(id: string, { row, step, entry, runIds, ...state }: JobState): JobEvent[] {
   const job = { id, row };
-  const events: JournalEvent[] = runIds.map(runId => ({
+  const events: JobEvent[] = runIds.map(runId => ({
     kind: 'step',
     job,
     step: 'running',

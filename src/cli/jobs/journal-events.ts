@@ -8,8 +8,8 @@ const JOB_STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as c
 export type JobStep = (typeof JOB_STEPS)[number];
 
 /**
- * The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep
- * their places.
+ * The beginning of the id that a row of a handover gets once its job is forgotten, because the row
+ * runs anew. Its number follows. The row stays, so that the others keep their places.
  */
 export const FORGOTTEN_ID_PREFIX = 'forgotten ';
 
@@ -63,7 +63,7 @@ interface ExtraCreationEvent {
 }
 
 /** One line of the journal of a batch or a test. */
-export type JournalEvent =
+export type JobEvent =
   | { readonly kind: 'begun'; readonly facts: UncheckedObject }
   | StepEvent
   /** The runs that a creation in doubt may have made. */
@@ -74,7 +74,7 @@ export type JournalEvent =
   | HandoverEvent
   | HandoverProgressEvent;
 
-export function toJournalLine(event: JournalEvent): UncheckedObject {
+export function toJournalLine(event: JobEvent): UncheckedObject {
   switch (event.kind) {
     case 'begun':
       return { batch: 1, ...event.facts };
@@ -93,9 +93,8 @@ export function toJournalLine(event: JournalEvent): UncheckedObject {
       return { providerBatch: key, time, promptVersionId, interface: providerInterface, rows };
     }
     case 'handover progress':
-      break;
+      return { providerBatch: event.key, file: event.file, batch: event.batch };
   }
-  return { providerBatch: event.key, file: event.file, batch: event.batch };
 }
 
 function toStepLine(event: StepEvent): UncheckedObject {
@@ -141,7 +140,7 @@ const DAMAGED_CREATION: DamagedLine = { kind: 'damaged', record: 'creation' };
 export function parseJournalLine(
   line: UncheckedObject,
   service: string,
-): JournalEvent | DamagedLine | undefined {
+): JobEvent | DamagedLine | undefined {
   if (line['batch'] === 1) return { kind: 'begun', facts: line };
   if (typeof line['providerBatch'] === 'string') return parseHandover(line['providerBatch'], line);
 
@@ -185,12 +184,13 @@ function parseExtra(
   journalId: string,
   line: UncheckedObject,
   service: string,
-): JournalEvent | DamagedLine {
+): JobEvent | DamagedLine {
   if (line['runId'] !== undefined) {
     return { kind: 'extra end', journalId, runId: readTextAt(line, 'runId') ?? null };
   }
 
   const entry = parseEntry(line, service);
+  // A line of an earlier version has no time, and no entry either.
   if (entry === undefined && line['time'] !== undefined) return DAMAGED_CREATION;
   return {
     kind: 'extra creation',

@@ -10,8 +10,8 @@ import {
   type DamagedLine,
   type HandoverEvent,
   type HandoverProgressEvent,
+  type JobEvent,
   type JobStep,
-  type JournalEvent,
   parseJournalLine,
   type StepEvent,
 } from './journal-events.ts';
@@ -137,7 +137,7 @@ function refuseJournal(file: string, line: number): never {
 
 function applyEvent(
   { states, handovers, extras, earlierIds }: MutableContent,
-  event: JournalEvent,
+  event: JobEvent,
 ): void {
   switch (event.kind) {
     case 'begun':

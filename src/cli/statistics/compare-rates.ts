@@ -1,7 +1,7 @@
 import { clampInterval, formatPercent, type Interval } from './interval.ts';
 import { average } from './mean.ts';
 import { type CasePair, comparePairs, MIN_PAIRS, type PairedDifference } from './paired.ts';
-import { type CaseRuns, passRate, rateInterval } from './rates.ts';
+import { type CaseRuns, computePassRate, computeRateInterval } from './rates.ts';
 
 /** The mean rates of the same cases before and after a change, and their difference. */
 export interface RateComparison extends PairedDifference {
@@ -17,8 +17,8 @@ export function compareRates(pairs: readonly CasePair[]): RateComparison | undef
   return {
     ...comparePairs(pairs),
     pairs: pairs.length,
-    before: average(pairs.map(({ before }) => passRate(before))),
-    after: average(pairs.map(({ after }) => passRate(after))),
+    before: average(pairs.map(({ before }) => computePassRate(before))),
+    after: average(pairs.map(({ after }) => computePassRate(after))),
   };
 }
 
@@ -62,9 +62,9 @@ function formatPValue(p: number): string {
  * 1998 (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
  */
 export function caseDifferenceInterval(runsBefore: CaseRuns, runsAfter: CaseRuns): Interval {
-  const [before, after] = [passRate(runsBefore), passRate(runsAfter)];
-  const [beforeLow, beforeHigh] = rateInterval(runsBefore);
-  const [afterLow, afterHigh] = rateInterval(runsAfter);
+  const [before, after] = [computePassRate(runsBefore), computePassRate(runsAfter)];
+  const [beforeLow, beforeHigh] = computeRateInterval(runsBefore);
+  const [afterLow, afterHigh] = computeRateInterval(runsAfter);
   const down = Math.hypot(after - afterLow, beforeHigh - before);
   const up = Math.hypot(afterHigh - after, before - beforeLow);
   return clampInterval([after - before - down, after - before + up], -1, 1);

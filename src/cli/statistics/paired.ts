@@ -2,7 +2,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { clampInterval, type Interval, Z_95 } from './interval.ts';
 import { average, meanInterval, standardError, studentQuantile } from './mean.ts';
 import { areAllEqual, isAtLeast } from './nearly-equal.ts';
-import { type CaseRuns, passRate } from './rates.ts';
+import { type CaseRuns, computePassRate } from './rates.ts';
 
 export type PairedVerdict = 'worse' | 'better' | 'no difference shown';
 
@@ -46,7 +46,9 @@ const BITS_PER_NUMBER = 32;
 
 /** Compares the rates of cases before and after a change. @param pairs at least one */
 export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
-  const differences = pairs.map(({ before, after }) => passRate(after) - passRate(before));
+  const differences = pairs.map(
+    ({ before, after }) => computePassRate(after) - computePassRate(before),
+  );
   const difference = average(differences);
   const hasRepeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
   const p = hasRepeats ? signFlipP(differences) : mcNemarP(differences);

@@ -23,7 +23,7 @@ export interface RateSummary {
   readonly passK: ReadonlyMap<number, number>;
 }
 
-export function passRate({ passed, runs }: CaseRuns): number {
+export function computePassRate({ passed, runs }: CaseRuns): number {
   return passed / runs;
 }
 
@@ -32,28 +32,29 @@ export function isFlaky({ passed, runs }: CaseRuns): boolean {
   return passed > 0 && passed < runs;
 }
 
-export function rateInterval(caseRuns: CaseRuns): Interval {
+export function computeRateInterval(caseRuns: CaseRuns): Interval {
   const { passed, runs, isSequential } = caseRuns;
   return isSequential
     ? computeSequenceInterval(passed, runs)
-    : wilsonInterval(passRate(caseRuns), runs);
+    : wilsonInterval(computePassRate(caseRuns), runs);
 }
 
-/** Summarises the rates of cases; undefined if there are none. */
+/** Summarizes the rates of cases; undefined if there are none. */
 export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefined {
   const [only, ...others] = cases;
   if (only === undefined) return undefined;
-  const rates = cases.map(passRate);
+  const rates = cases.map(computePassRate);
   const rate = average(rates);
-  const interval = others.length === 0 ? rateInterval(only) : computeInterval(cases, rates, rate);
-  return { rate, interval, passK: passK(cases) };
+  const interval =
+    others.length === 0 ? computeRateInterval(only) : computeMeanInterval(cases, rates, rate);
+  return { rate, interval, passK: computeAllPassChances(cases) };
 }
 
 /**
  * Returns the interval of the mean rate. Repetitions of a case are one cluster: they say nothing
  * about other cases.
  */
-function computeInterval(
+function computeMeanInterval(
   cases: readonly CaseRuns[],
   rates: readonly number[],
   rate: number,
@@ -67,16 +68,17 @@ function computeInterval(
  * Returns, for each k up to the least number of runs of a case, the chance that k tries all pass:
  * pass^k of S. Yao et al., "τ-bench", 2024 (https://arxiv.org/abs/2406.12045).
  */
-function passK(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
+function computeAllPassChances(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
   const minRuns = Math.min(...cases.map(({ runs }) => runs));
   const chances = new Map<number, number>();
-  const allPass = cases.map(() => 1);
+  const chanceByCase = cases.map(() => 1);
   for (let k = 1; k <= minRuns; k++) {
     // C(passed, k) / C(runs, k), from that of k - 1
     for (const [index, { passed, runs }] of cases.entries()) {
-      allPass[index] = ((allPass[index] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);
+      chanceByCase[index] =
+        ((chanceByCase[index] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);
     }
-    chances.set(k, average(allPass));
+    chances.set(k, average(chanceByCase));
   }
 
   return chances;

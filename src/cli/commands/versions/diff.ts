@@ -16,8 +16,8 @@ import { resolveListedVersion } from '../../targets/version-name.ts';
 import { escapeControls, toOneLine } from '../../terminal/sanitise.ts';
 
 /**
- * Shows the changes between two versions of a prompt: title, inputs, and on the local service the
- * whole file.
+ * Shows the changes between two versions of a prompt: title, inputs, and on the embedded service
+ * the whole file.
  */
 export async function diffVersions(
   ctx: Context,
@@ -47,8 +47,8 @@ export async function diffVersions(
     readPrompt(connection, { promptId, promptVersionId: versionIds[1] }, ctx.signal),
   ]);
 
-  const isInOrder = isFile || compareAges(entries, first, second) <= 0;
-  const [older, newer] = isInOrder ? [first, second] : [second, first];
+  const isFirstOlder = isFile || compareAges(entries, first, second) <= 0;
+  const [older, newer] = isFirstOlder ? [first, second] : [second, first];
   const changes = await listVersionChanges(
     { ...older, text: await readVersionSource(ctx, connection, older) },
     { ...newer, text: await readVersionSource(ctx, connection, newer) },
@@ -153,17 +153,24 @@ function pairPublished(
   namedId: string | undefined,
 ): ChosenVersions['versionIds'] {
   const [latest, secondLatest] = entries.map(({ promptVersionId }) => promptVersionId);
-  const namedOlderId = namedId === latest ? undefined : namedId;
-  const [olderId, newerId] =
-    first === undefined
-      ? [namedOlderId ?? secondLatest, latest]
-      : [first, second ?? namedId ?? latest];
-  return olderId === undefined || newerId === undefined || olderId === newerId
-    ? undefined
-    : [olderId, newerId];
+  if (first !== undefined && second !== undefined) return pairDifferent(first, second);
+  if (first !== undefined) return pairDifferent(first, namedId ?? latest);
+  if (namedId !== undefined && namedId !== latest) return pairDifferent(namedId, latest);
+  return pairDifferent(secondLatest, latest);
 }
 
-/** Compares by the order of the list, with versions that are not listed first, by their time. */
+function pairDifferent(
+  olderId: string | undefined,
+  newerId: string | undefined,
+): ChosenVersions['versionIds'] {
+  if (olderId === undefined || newerId === undefined || olderId === newerId) return undefined;
+  return [olderId, newerId];
+}
+
+/**
+ * Compares by the order of the list, oldest first. Unlisted versions come before all others, in the
+ * order of their time.
+ */
 function compareAges(
   entries: readonly PromptVersionEntry[],
   version: PromptVersion,
@@ -227,7 +234,7 @@ interface VersionChange {
   readonly lines: readonly string[];
 }
 
-/** A version, and on the local service the text of its file or template. */
+/** A version, and the text of its file or template if it is known. */
 type Version = PromptVersion & { readonly text: string | undefined };
 
 /**
@@ -243,7 +250,7 @@ async function listVersionChanges(older: Version, newer: Version): Promise<Versi
     new Map(fields.images.map((image, index) => [String(index + 1), image]));
 
   return [
-    ...listChangedKeys('title', new Map([['', older.title]]), new Map([['', newer.title]])),
+    ...listChangedKeys('title', toUnnamedValue(older.title), toUnnamedValue(newer.title)),
     ...listChangedKeys('input', mapInputs(before), mapInputs(after)),
     ...listChangedKeys('image input', mapImages(before), mapImages(after)),
     ...listChangedKeys('config', pickOtherFields(older.config), pickOtherFields(newer.config)),
@@ -251,7 +258,14 @@ async function listVersionChanges(older: Version, newer: Version): Promise<Versi
   ];
 }
 
-/** Returns the fields of the config other than inputs, such as options. */
+/** The key of a value that needs no name, such as a title. */
+const UNNAMED = '';
+
+function toUnnamedValue(value: unknown): Map<string, unknown> {
+  return new Map([[UNNAMED, value]]);
+}
+
+/** Returns the fields of the config other than inputs in any of their forms, such as options. */
 function pickOtherFields(config: unknown): Map<string, unknown> {
   if (!isJsonObject(config)) return new Map();
   const inputs = new Set(['textInputs', 'imageInputs', 'inputsJTD', 'variables', 'images']);
@@ -268,7 +282,7 @@ function listChangedKeys(
     .filter(key => !isDeepStrictEqual(older.get(key), newer.get(key)))
     .map(key => ({
       what,
-      ...(key !== '' && { name: key }),
+      ...(key !== UNNAMED && { name: key }),
       ...(older.has(key) && { before: older.get(key) }),
       ...(newer.has(key) && { after: newer.get(key) }),
       lines: [

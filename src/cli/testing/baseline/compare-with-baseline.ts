@@ -6,7 +6,7 @@ import {
 } from '../../statistics/compare-rates.ts';
 import { formatPercent } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly-equal.ts';
-import { type CaseRuns, passRate } from '../../statistics/rates.ts';
+import { type CaseRuns, computePassRate } from '../../statistics/rates.ts';
 import { type EntryResult, formatModelLabel, type TestEntry } from '../entry-result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 
@@ -75,8 +75,8 @@ export function compareWithBaseline(
 }
 
 function compareCases(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same' {
-  const rateBefore = passRate(before);
-  const rateAfter = passRate(after);
+  const rateBefore = computePassRate(before);
+  const rateAfter = computePassRate(after);
   if (areAllEqual([rateBefore, rateAfter])) return 'same';
   return rateAfter > rateBefore ? 'better' : 'worse';
 }
@@ -159,5 +159,5 @@ function formatCaseNames(kind: string, names: readonly CaseName[]): string {
 export function formatChange(change: CaseChange | undefined): string | undefined {
   if (change === undefined || change.kind === 'same') return undefined;
   if (change.before === undefined) return 'not in the baseline';
-  return `${change.kind} than before (${formatPercent(passRate(change.before))})`;
+  return `${change.kind} than before (${formatPercent(computePassRate(change.before))})`;
 }

@@ -2,10 +2,10 @@ import { toCount } from '../../../files/formats/json-fields.ts';
 import type { Totals } from '../../creation/spending/totals.ts';
 import {
   type CaseRuns,
+  computePassRate,
+  computeRateInterval,
   isFlaky,
-  passRate,
   type RateSummary,
-  rateInterval,
 } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { toPassRuleData } from '../cases/pass-rule.ts';
@@ -80,8 +80,8 @@ function toCaseRunsData(caseRuns: CaseRuns | undefined): object {
   return {
     passed,
     runs,
-    rate: passRate(caseRuns),
-    interval: rateInterval(caseRuns),
+    rate: computePassRate(caseRuns),
+    interval: computeRateInterval(caseRuns),
     flaky: isFlaky(caseRuns),
   };
 }

@@ -12,10 +12,10 @@ import {
 } from '../../statistics/interval.ts';
 import {
   type CaseRuns,
+  computePassRate,
+  computeRateInterval,
   isFlaky,
-  passRate,
   type RateSummary,
-  rateInterval,
 } from '../../statistics/rates.ts';
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
 import { computeRequiredRate, formatNeeded } from '../cases/pass-rule.ts';
@@ -49,11 +49,11 @@ export function buildCaseRanges(
   const { pass } = entry.testCase;
   const { passed, runs } = caseRuns;
   const isRepeated = runs > 1 || status === 'undecided';
-  const interval = rateInterval(caseRuns);
+  const interval = computeRateInterval(caseRuns);
   const rate: GridRange = {
     label: 'passed',
     text: `${formatPassRate(passed, runs, interval)}, ${formatNeeded(pass, runs)}`,
-    value: passRate(caseRuns),
+    value: computePassRate(caseRuns),
     interval,
     min: 0,
     comparedValue: computeRequiredRate(pass, runs),
@@ -77,7 +77,7 @@ function buildChangeRanges(
   if (before === undefined) return [];
   if (kind === 'same' && !isRepeated && before.runs === 1) return [];
 
-  const difference = passRate(runsNow) - passRate(before);
+  const difference = computePassRate(runsNow) - computePassRate(before);
   return [buildDifferenceRange({ difference, interval: caseDifferenceInterval(before, runsNow) })];
 }
 

@@ -5,7 +5,7 @@ import { computeDifferences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/html/grid.ts';
 import { countFurtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
 import { formatPassRate } from '../../statistics/interval.ts';
-import { isFlaky, rateInterval } from '../../statistics/rates.ts';
+import { computeRateInterval, isFlaky } from '../../statistics/rates.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { formatChange } from '../baseline/compare-with-baseline.ts';
 import { formatNeeded } from '../cases/pass-rule.ts';
@@ -70,7 +70,7 @@ function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): s
   const { passed, runs } = caseRuns;
   const needed = status === 'passed' ? '' : `, ${formatNeeded(entry.testCase.pass, runs)}`;
   return [
-    `${formatPassRate(passed, runs, rateInterval(caseRuns))}${isFlaky(caseRuns) ? ', flaky' : ''}${needed}`,
+    `${formatPassRate(passed, runs, computeRateInterval(caseRuns))}${isFlaky(caseRuns) ? ', flaky' : ''}${needed}`,
   ];
 }
 
