@@ -43,6 +43,30 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
     ]);
   });
 
+  it('gets all of its query parameters, encoded', async () => {
+    const { address, requests } = await startJsonServer({ text: 'an answer' });
+    const query =
+      "queryParams: { empty: '', set: 'x&y', mixed: 'a&b {{a}}', literal: '${5}', last: '{{a}}' }";
+    const { exitCode } = await tested(
+      {
+        'promptfooconfig.yaml': config(address, `${query}\n      transformResponse: json.text`),
+      },
+      '--allow-commands',
+    );
+    expect(exitCode).toBe(0);
+
+    // The parameters that promptfoo sends.
+    const [request] = requests;
+    expect([...new URL(request?.url ?? '', address).searchParams]).toEqual([
+      ['of', 'one "two"'],
+      ['empty', ''],
+      ['set', 'x&y'],
+      ['mixed', 'a&b one "two"'],
+      ['literal', '${5}'],
+      ['last', 'one "two"'],
+    ]);
+  });
+
   it('gets a body that Nunjucks renders from the variables and the prompt', async () => {
     const { address, requests } = await startJsonServer({});
     const text = `prompts: ['{{question}}', '{{a}} {{question}}']

@@ -95,4 +95,31 @@ describe('programs and addresses of promptfoo', () => {
       expect(noteLines(converted).join('\n')).toMatch(expectedNote);
     },
   );
+
+  it('report headers that no entry can express at the line of the headers', async () => {
+    const converted = await convert(
+      [
+        'prompts: ["{{a}}"]',
+        'providers:',
+        '  - id: https',
+        '    config:',
+        '      url: https://b.example/',
+        '      headers: {X-A: "{{a | upper}}"}',
+        '      body: {}',
+        'tests: [{vars: {a: x}}]',
+      ].join('\n'),
+    );
+    expect(noteLines(converted).join('\n')).toMatch(/yaml:6: .*its headers .* more than variables/);
+  });
+
+  it('send a raw request to an https address if useHttps is set', async () => {
+    const request = 'POST /ask HTTP/1.1\\nHost: b.example\\n\\n{}';
+    const converted = await convert(
+      `prompts: ["{{a}}"]
+providers: [{id: http, config: {request: "${request}", useHttps: true}}]
+tests: [{vars: {a: x}}]`,
+    );
+    expect(parseModels(converted)).toMatchObject([{ address: 'https://b.example/ask' }]);
+    expect(noteLines(converted)).toEqual([]);
+  });
 });

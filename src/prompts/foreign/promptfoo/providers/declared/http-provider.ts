@@ -21,6 +21,7 @@ const READ_ADDRESS_KEYS = [
   'responseParser',
   'maxRetries',
   'request',
+  'useHttps',
 ];
 
 /** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
@@ -39,6 +40,9 @@ const UNSUPPORTED_ADDRESS_KEYS = [
   'signatureAuth',
   'tls',
 ];
+
+/** Matches a variable in a text, such as `{{city}}` or `{{ env.TEAM }}`. */
+const VARIABLE_TAG = /(\{\{[^{}]*\}\})/u;
 
 /** Matches a field of a variable, such as `{{context.uuid}}`. */
 const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
@@ -177,16 +181,27 @@ function fillOriginVariable(address: string, { env, runsPrograms }: ConversionCo
   });
 }
 
+/** Returns the query of an address; undefined if a value has more than variables. */
 function formatQuery(query: JsonValue): string | undefined {
-  const pairs = Object.entries(query ?? {}).map(([key, value]) => {
-    const converted = convertText(String(value));
-    // Filled-in values are encoded later.
-    return (
-      converted &&
-      `${encodeURIComponent(key)}=${converted.includes('${') ? converted : encodeURIComponent(converted)}`
-    );
-  });
-  return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
+  const pairs: string[] = [];
+  for (const [key, value] of Object.entries(query ?? {})) {
+    const encodedValue = encodeQueryValue(String(value));
+    if (encodedValue === undefined) return undefined;
+    pairs.push(`${encodeURIComponent(key)}=${encodedValue}`);
+  }
+  return pairs.join('&');
+}
+
+/**
+ * Returns a value of a query, encoded, with our placeholders, whose values are encoded when they
+ * are filled in; undefined if it has more than variables.
+ */
+function encodeQueryValue(value: string): string | undefined {
+  if (convertText(value) === undefined) return undefined;
+  const encodedPieces = value
+    .split(VARIABLE_TAG)
+    .map((piece, index) => (index % 2 === 1 ? piece : encodeURIComponent(piece)));
+  return convertText(encodedPieces.join(''));
 }
 
 /** Returns true if an origin has https or is this machine. */
@@ -205,14 +220,16 @@ function readRequestFields(
   const { place } = provider;
   const fillIn = (value: JsonValue): JsonValue =>
     withDefaultInputs(withoutUnknownFields(value, conversion), provider, conversion);
-  const headers = convertPlaceholders(fillIn(entries.get('headers')?.toJson() ?? {}));
+  const moreThanVariables = 'its headers or its body have more than variables';
+  const headersValue = entries.get('headers');
+  const headers = convertPlaceholders(fillIn(headersValue?.toJson() ?? {}));
+  if (headers === undefined) throw new NoEquivalent(headersValue ?? place, moreThanVariables);
+
   const bodyValue = entries.get('body');
   const body =
     bodyValue &&
     (convertBody(fillIn(bodyValue.toJson())) ?? addRenderedBody(provider, entries, conversion));
-  if (headers === undefined || (bodyValue && body === undefined)) {
-    throw new NoEquivalent(bodyValue ?? place, 'its headers or its body have more than variables');
-  }
+  if (bodyValue && body === undefined) throw new NoEquivalent(bodyValue, moreThanVariables);
 
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (bodyValue ? 'POST' : 'GET');
   return {
