@@ -207,31 +207,39 @@ describe('a payload of another shape than expected', () => {
   const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 
   it.each<[string, unknown, (client: TestClient) => Promise<unknown>]>([
-    ['no object', null, c => c.runs.get('r')],
-    ['a run without an id', { ...run, runId: undefined }, c => c.runs.get('r')],
-    ['a run without a status', { ...run, runStatus: 7 }, c => c.runs.get('r')],
-    ['a run without outputs', { ...run, outputs: {} }, c => c.runs.get('r')],
-    ['an output without a type', { ...run, outputs: [{ data: 'x' }] }, c => c.runs.get('r')],
+    ['a run that is null', null, client => client.runs.get('r')],
+    ['a run without an id', { ...run, runId: undefined }, client => client.runs.get('r')],
+    ['a run without a status', { ...run, runStatus: 7 }, client => client.runs.get('r')],
+    ['a run without outputs', { ...run, outputs: {} }, client => client.runs.get('r')],
+    [
+      'an output without a type',
+      { ...run, outputs: [{ data: 'x' }] },
+      client => client.runs.get('r'),
+    ],
     [
       'an output that is null',
       { ...run, outputs: [null] },
-      c => c.runs.create({ promptVersionId: 'v', inputs: {} }),
+      client => client.runs.create({ promptVersionId: 'v', inputs: {} }),
     ],
-    ['a page without rows', { hasMore: false }, c => c.runs.list()],
-    ['a row that is a list', { rows: [[]], hasMore: false }, c => c.runs.list()],
-    ['a prompt without a version', { promptId: 'p' }, c => c.prompts.get('p')],
-    ['a search result', { rows: [{ promptId: 'p' }] }, c => c.prompts.search('x')],
-    ['versions', { versions: 'none' }, c => c.versions.list('p')],
-    ['a version', {}, c => c.versions.get('v')],
-    ['resources without a hash', { resources: { models: [] } }, c => c.resources.get()],
-    ['resources that are a list', { hash: 'h', resources: [] }, c => c.resources.get()],
+    ['a page without rows', { hasMore: false }, client => client.runs.list()],
+    ['a row that is a list', { rows: [[]], hasMore: false }, client => client.runs.list()],
+    ['a prompt without a version', { promptId: 'p' }, client => client.prompts.get('p')],
+    [
+      'a search result without a version',
+      { rows: [{ promptId: 'p' }] },
+      client => client.prompts.search('x'),
+    ],
+    ['versions that are not a list', { versions: 'none' }, client => client.versions.list('p')],
+    ['a version without an id', {}, client => client.versions.get('v')],
+    ['resources without a hash', { resources: { models: [] } }, client => client.resources.get()],
+    ['resources that are a list', { hash: 'h', resources: [] }, client => client.resources.get()],
     [
       'models that are not a list',
       { hash: 'h', resources: { models: {} } },
-      c => c.resources.get(),
+      client => client.resources.get(),
     ],
-    ['a balance', { credits: '5' }, c => c.account.credits()],
-    ['an account', 'me', c => c.account.get()],
+    ['a balance that is a text', { credits: '5' }, client => client.account.credits()],
+    ['an account that is a text', 'me', client => client.account.get()],
   ])('%s', async (_, data, call) => {
     const client = await startClient(success(data));
     await rejection(call(client), ProtocolError);

@@ -8,7 +8,7 @@ import type { TemplateMessage } from '../../src/prompts/template/template-messag
 /** Few steps, so that they are soon used up; the clock stands still. */
 const LIMITS = { ...RENDER_LIMITS, steps: 50_000, now: () => 0 };
 
-function messages(
+function renderMessages(
   template: string,
   inputs: JsonObject = {},
   partials: Record<string, string> = {},
@@ -21,12 +21,13 @@ function messages(
   return previewPrompt(definition, { inputs }, LIMITS).messages;
 }
 
-function text(...given: Parameters<typeof messages>): string {
-  const parts = messages(...given).flatMap(({ content }) => content);
+function renderText(...args: Parameters<typeof renderMessages>): string {
+  const parts = renderMessages(...args).flatMap(({ content }) => content);
   return parts.map(part => ('text' in part ? part.text : '<no text>')).join('');
 }
 
-const own = (json: string): JsonObject => JSON.parse(json) as JsonObject;
+/** Reads JSON, because `__proto__` in a literal of JavaScript would set the prototype. */
+const parseInputs = (json: string): JsonObject => JSON.parse(json) as JsonObject;
 
 describe('a template finds nothing but its inputs', () => {
   it.each([
@@ -46,7 +47,7 @@ describe('a template finds nothing but its inputs', () => {
       '{{@partial-block}}{{#each @partial-block}}in{{/each}}{{> @partial-block}}{{@_parent.root.x}}',
       {},
     ],
-  ])('%s', (template, inputs) => expect(text(template, inputs)).toBe(''));
+  ])('%s', (template, inputs) => expect(renderText(template, inputs)).toBe(''));
 
   it.each([
     '{{helperMissing a}}',
@@ -57,7 +58,9 @@ describe('a template finds nothing but its inputs', () => {
     '{{*decorator}}',
     '{{#*inline "__proto__"}}{{/inline}}',
     '{{role a}}',
-  ])('%s is a fault', template => expect(() => messages(template, { a: 'system' })).toThrow());
+  ])('%s is a fault', template =>
+    expect(() => renderMessages(template, { a: 'system' })).toThrow(),
+  );
 });
 
 describe('names such as __proto__ are ordinary names', () => {
@@ -73,80 +76,115 @@ describe('names such as __proto__ are ordinary names', () => {
   ];
 
   it.each(names)('%s', name => {
-    const inputs = own(`{${JSON.stringify(name)}: "x"}`);
+    const inputs = parseInputs(`{${JSON.stringify(name)}: "x"}`);
     expect(
-      text(`{{${name}}}{{this.${name}}}{{lookup this "${name}"}}{{@root.${name}}}`, inputs),
+      renderText(`{{${name}}}{{this.${name}}}{{lookup this "${name}"}}{{@root.${name}}}`, inputs),
     ).toBe('xxxx');
-    expect(text(`{{#each this}}{{@key}}={{this}}{{/each}}{{#if ${name}}}!{{/if}}`, inputs)).toBe(
-      `${name}=x!`,
-    );
+    expect(
+      renderText(`{{#each this}}{{@key}}={{this}}{{/each}}{{#if ${name}}}!{{/if}}`, inputs),
+    ).toBe(`${name}=x!`);
   });
 
-  it('of a block parameter or a partial too', () => {
-    expect(text('{{#each l as |json i|}}{{json}}{{i}}{{/each}}', { l: ['a'] })).toBe('a0');
-    expect(text('{{> constructor}}', {}, { constructor: 'in' })).toBe('in');
+  it('may be names of block parameters and partials', () => {
+    expect(renderText('{{#each l as |json i|}}{{json}}{{i}}{{/each}}', { l: ['a'] })).toBe('a0');
+    expect(renderText('{{> constructor}}', {}, { constructor: 'in' })).toBe('in');
   });
 });
 
-describe('a value is text', () => {
-  it('whatever it is made of', () => {
+describe('a value', () => {
+  it('is rendered as text, even if it is an object with a toString of its own', () => {
     expect(
-      text(
+      renderText(
         '{{a}}|{{#each l}}{{this}}{{/each}}',
-        own('{"a": {"toString": "x"}, "l": [[[]], [{}]]}'),
+        parseInputs('{"a": {"toString": "x"}, "l": [[[]], [{}]]}'),
       ),
     ).toBe('[object Object]|[object Object]');
-    expect(text('{{lookup l a}}', own('{"l": [1], "a": {"toString": 1}}'))).toBe('');
+    expect(renderText('{{lookup l a}}', parseInputs('{"l": [1], "a": {"toString": 1}}'))).toBe('');
   });
 
-  it('of blanks too, if layout alone would be empty', () => {
-    expect(messages('{{role "system"}} {{a}} {{role "user"}} \n ', { a: '\n' })).toEqual([
+  it('of blanks is kept as the content of a message', () => {
+    expect(renderMessages('{{role "system"}} {{a}} {{role "user"}} \n ', { a: '\n' })).toEqual([
       { role: 'system', content: [{ text: ' \n ' }] },
     ]);
   });
 });
 
 describe('what a template does is counted, without a loop too', () => {
-  const doubling = (tag: (n: number) => string): Record<string, string> =>
-    Object.fromEntries(
-      Array.from({ length: 40 }, (_, n) => [`p${n}`, n === 39 ? '' : tag(n + 1).repeat(2)]),
-    );
+  const DEPTH = 40;
+  const TOO_MANY_STEPS = 'rendering the prompt takes more than 50,000 steps';
 
-  const inlines = Array.from({ length: 40 }, (_, n) => {
-    const twice = n === 0 ? '' : `{{> i${n - 1}}}`.repeat(2);
-    return `{{#*inline "i${n}"}}${twice}{{/inline}}`;
-  });
-  const many = { l: Array.from({ length: 2000 }, (_, n) => n) };
-  const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`k${n}`, n]));
-  const STEPS = 'rendering the prompt takes more than 50,000 steps';
-
-  it.each<[string, string, JsonObject, Record<string, string>, string]>([
-    ['partials that double', '{{> p0}}', {}, doubling(n => `{{> p${n}}}`), STEPS],
-    ['inline partials that double', `${inlines.join('')}{{> i39}}`, {}, {}, STEPS],
-    [
-      'blocks of partials that double',
-      `${'{{#> p}}'.repeat(60)}x${'{{/p}}'.repeat(60)}`,
-      {},
-      { p: '{{> @partial-block}}'.repeat(2) },
-      STEPS,
-    ],
-    ['empty loops', `${'{{#each @root.l}}'.repeat(3)}${'{{/each}}'.repeat(3)}`, many, {}, STEPS],
-    ['loops without a body', '{{#each l}}{{^each @root.l}}x{{/each}}{{/each}}', many, {}, STEPS],
-    [
-      'contexts that are copied',
-      '{{#each l}}{{> p @root a=1}}{{/each}}',
-      { ...many, ...wide },
-      { p: '' },
-      STEPS,
-    ],
-    [
-      'values that are longer than a text may be',
-      '{{> p}}'.repeat(100),
-      { a: 'x'.repeat(1_000_000) },
-      { p: '{{a}}'.repeat(100) },
-      'the rendered prompt is larger than 8 MiB',
-    ],
-  ])('%s', (_, template, inputs, partials, bound) =>
-    expect(() => messages(template, inputs, partials)).toThrow(bound),
+  /** Partials p0 to p39, each of which uses the next one twice. */
+  const doublingPartials = Object.fromEntries(
+    Array.from({ length: DEPTH }, (_, index) => {
+      const isLast = index === DEPTH - 1;
+      return [`p${index}`, isLast ? '' : `{{> p${index + 1}}}`.repeat(2)];
+    }),
   );
+
+  /** Inline partials i0 to i39, each of which uses the one before twice. */
+  const doublingInlines = Array.from({ length: DEPTH }, (_, index) => {
+    const uses = index === 0 ? '' : `{{> i${index - 1}}}`.repeat(2);
+    return `{{#*inline "i${index}"}}${uses}{{/inline}}`;
+  }).join('');
+
+  const longList = { l: Array.from({ length: 2000 }, (_, index) => index) };
+  const manyInputs = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, index) => [`k${index}`, index]),
+  );
+
+  interface HostileTemplate {
+    readonly title: string;
+    readonly template: string;
+    readonly inputs?: JsonObject;
+    readonly partials?: Record<string, string>;
+    readonly fault: string;
+  }
+
+  it.each<HostileTemplate>([
+    {
+      title: 'partials that double',
+      template: '{{> p0}}',
+      partials: doublingPartials,
+      fault: TOO_MANY_STEPS,
+    },
+    {
+      title: 'inline partials that double',
+      template: `${doublingInlines}{{> i39}}`,
+      fault: TOO_MANY_STEPS,
+    },
+    {
+      title: 'blocks of partials that double',
+      template: `${'{{#> p}}'.repeat(60)}x${'{{/p}}'.repeat(60)}`,
+      partials: { p: '{{> @partial-block}}'.repeat(2) },
+      fault: TOO_MANY_STEPS,
+    },
+    {
+      title: 'empty loops',
+      template: `${'{{#each @root.l}}'.repeat(3)}${'{{/each}}'.repeat(3)}`,
+      inputs: longList,
+      fault: TOO_MANY_STEPS,
+    },
+    {
+      title: 'loops without a body',
+      template: '{{#each l}}{{^each @root.l}}x{{/each}}{{/each}}',
+      inputs: longList,
+      fault: TOO_MANY_STEPS,
+    },
+    {
+      title: 'contexts that are copied',
+      template: '{{#each l}}{{> p @root a=1}}{{/each}}',
+      inputs: { ...longList, ...manyInputs },
+      partials: { p: '' },
+      fault: TOO_MANY_STEPS,
+    },
+    {
+      title: 'values that are longer than a text may be',
+      template: '{{> p}}'.repeat(100),
+      inputs: { a: 'x'.repeat(1_000_000) },
+      partials: { p: '{{a}}'.repeat(100) },
+      fault: 'the rendered prompt is larger than 8 MiB',
+    },
+  ])('$title', ({ template, inputs, partials, fault }) => {
+    expect(() => renderMessages(template, inputs, partials)).toThrow(fault);
+  });
 });

@@ -99,7 +99,7 @@ export function readFrontMatter(
   };
 }
 
-/** Returns the entries of a map and reports those that are not among `knownKeys`. */
+/** Returns the entries of a map. With `knownKeys`, reports those that are not among them. */
 function readKnownEntries(
   value: YamlValue | undefined,
   name: string,
@@ -136,7 +136,10 @@ function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void 
   findings.addNote(place, `\`${key}\` is not a key of the format and has no effect${suggestion}`);
 }
 
-/** Reads the entries of `input` or `output`. Notes a word in their place, which Genkit ignores. */
+/**
+ * Reads the entries of `input` or `output`. Reports a name such as `output: Recipe`, which Genkit
+ * would look up among its own schemas, and which has no effect here.
+ */
 function readPartEntries(
   entry: YamlEntry | undefined,
   findings: Findings,
@@ -156,8 +159,8 @@ function readPartEntries(
 }
 
 /**
- * Returns the places where a schema declares fields. Picoschema marks names; JSON Schema has a map
- * of properties.
+ * Returns the places where a schema declares fields: in the `properties` of JSON Schema; otherwise
+ * `findAt` returns the schema itself, Picoschema, whose keys have marks, as in `size?(enum)`.
  */
 function listSchemaFields(
   schema: YamlEntry | undefined,
