@@ -13,6 +13,9 @@ export type JobStep = (typeof JOB_STEPS)[number];
  */
 export const FORGOTTEN_ID_PREFIX = 'forgotten ';
 
+/** The field `batch` of a journal's first line, also of a test's; that of other lines is an id. */
+const FIRST_LINE_MARK = 1;
+
 /** Matches the id of an old handover, such as `provider-batch:6f1d…` or `provider-batch:6f1d…/rows`. */
 const OLD_HANDOVER_ID = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
 
@@ -33,8 +36,8 @@ export interface HandoverEvent {
 export interface HandoverProgressEvent {
   readonly kind: 'handover progress';
   readonly key: string;
-  readonly file?: string | undefined;
-  readonly batch?: string | undefined;
+  readonly fileId?: string | undefined;
+  readonly batchId?: string | undefined;
 }
 
 /** A job has changed its state. */
@@ -77,7 +80,7 @@ export type JobEvent =
 export function toJournalLine(event: JobEvent): UncheckedObject {
   switch (event.kind) {
     case 'begun':
-      return { batch: 1, ...event.facts };
+      return { batch: FIRST_LINE_MARK, ...event.facts };
     case 'step':
       return toStepLine(event);
     case 'candidates':
@@ -93,8 +96,9 @@ export function toJournalLine(event: JobEvent): UncheckedObject {
       return { providerBatch: key, time, promptVersionId, interface: providerInterface, rows };
     }
     case 'handover progress':
-      return { providerBatch: event.key, file: event.file, batch: event.batch };
+      break;
   }
+  return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
 }
 
 function toStepLine(event: StepEvent): UncheckedObject {
@@ -141,7 +145,7 @@ export function parseJournalLine(
   line: UncheckedObject,
   service: string,
 ): JobEvent | DamagedLine | undefined {
-  if (line['batch'] === 1) return { kind: 'begun', facts: line };
+  if (line['batch'] === FIRST_LINE_MARK) return { kind: 'begun', facts: line };
   if (typeof line['providerBatch'] === 'string') return parseHandover(line['providerBatch'], line);
 
   const { id, journalId, mark, candidates } = line;
@@ -228,8 +232,8 @@ function parseHandover(
     return {
       kind: 'handover progress',
       key,
-      file: readTextAt(line, 'file'),
-      batch: readTextAt(line, 'batch'),
+      fileId: readTextAt(line, 'file'),
+      batchId: readTextAt(line, 'batch'),
     };
   }
 

@@ -80,8 +80,8 @@ describe('what the journal of a batch says', () => {
       rows,
     });
 
-    await journal.append({ kind: 'handover progress', key: 'k', file: 'f' });
-    await journal.append({ kind: 'handover progress', key: 'k', file: 'f', batch: 'b' });
+    await journal.append({ kind: 'handover progress', key: 'k', fileId: 'f' });
+    await journal.append({ kind: 'handover progress', key: 'k', fileId: 'f', batchId: 'b' });
     await journal.close();
 
     const reopened = async (): Promise<unknown> => {
@@ -114,7 +114,7 @@ describe('what the journal of a batch says', () => {
       handovers: [
         {
           handover: { key: 'k', promptVersionId: 'v', providerInterface: '/v1/x', rows },
-          progress: { batch: 'b' },
+          progress: { batchId: 'b' },
         },
       ],
     });
@@ -144,7 +144,7 @@ describe('what the journal of a batch says', () => {
     expect([...journal.handovers]).toMatchObject([
       {
         handover: { key: 'k', promptVersionId: 'v', providerInterface: undefined, rows },
-        progress: { file: 'f' },
+        progress: { fileId: 'f' },
       },
     ]);
   });

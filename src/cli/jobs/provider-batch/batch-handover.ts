@@ -66,7 +66,7 @@ export function updateHandover(
 ): Promise<void> {
   Object.assign(handover, progress);
   const { key, file, batch } = handover;
-  return journal.append({ kind: 'handover progress', key, file, batch });
+  return journal.append({ kind: 'handover progress', key, fileId: file, batchId: batch });
 }
 
 /** Returns the handovers in the journal, in order. */
@@ -75,8 +75,8 @@ export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): B
     const { promptVersionId, rows, key, time, providerInterface } = handover;
     return {
       ...createHandover(promptVersionId, rows, { key, time, providerInterface }),
-      file: progress?.file,
-      batch: progress?.batch,
+      file: progress?.fileId,
+      batch: progress?.batchId,
     };
   });
 }
