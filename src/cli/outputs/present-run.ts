@@ -52,12 +52,20 @@ export async function presentRun(
     await printOutputs(ctx, connection, run, { paths, preview, streamedText });
   }
 
-  if (options.open === true) {
-    const { openOutputs } = await import('./open-outputs.ts');
-    await openOutputs(ctx, connection, run, paths);
-  }
-
+  await openIfWanted(ctx, connection, run, { options, paths });
   return concludeRun(ctx, connection, { run, schema: options.schema, failures });
+}
+
+/** Opens the outputs of a run with the system's viewer if its options say so. */
+export async function openIfWanted(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { options, paths }: { options: PresentOptions; paths: SavedOutputs['paths'] },
+): Promise<void> {
+  if (options.open !== true) return;
+  const { openOutputs } = await import('./open-outputs.ts');
+  await openOutputs(ctx, connection, run, paths);
 }
 
 /** A run after printing it. */

@@ -4,6 +4,7 @@ import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import {
   concludeRun,
+  openIfWanted,
   type PresentOptions,
   presentRun,
   saveAsPlanned,
@@ -20,9 +21,10 @@ export interface PresentedRun {
 
 /**
  * Prints several runs in order, as one array with `--json`. A failed download doesn't stop the
- * others.
+ * others. Returns the last exit code that is not 0.
  *
- * @throws the first fault after all are printed; a link in the way before any other
+ * @throws the first usage error, such as a link where a file would be saved, else the first fault;
+ * after all are printed
  */
 export async function presentRuns(
   ctx: Context,
@@ -42,9 +44,10 @@ export async function presentRuns(
 
   const runsWithPaths = savedRuns.map(({ run, paths }) => withPaths(run, paths));
   await printValue(ctx, runsWithPaths);
-  return presentInTurn(ctx, savedRuns, ({ run, options, failures }) =>
-    concludeRun(ctx, connection, { run, schema: options.schema, failures }),
-  );
+  return presentInTurn(ctx, savedRuns, async ({ run, options, paths, failures }) => {
+    await openIfWanted(ctx, connection, run, { options, paths });
+    return concludeRun(ctx, connection, { run, schema: options.schema, failures });
+  });
 }
 
 async function presentInTurn<T>(

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../../../support/context.ts';
+import { scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { isPosix } from '../../../support/system.ts';
-import { RUN, runAgainst, textOutput } from './run-against-service.ts';
+import { OTHER_RUN, RUN, runAgainst, succeededRun, textOutput } from './run-against-service.ts';
 import { RUN_IT, serviceWithOutputs } from './service-with-outputs.ts';
 
 describe.runIf(isPosix)('--open', () => {
@@ -39,6 +40,23 @@ describe.runIf(isPosix)('--open', () => {
     );
 
     expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
+  });
+
+  it('of `runs save --json` hands over the files of every run', async () => {
+    const home = temporaryDirectory();
+    const { env, opened } = viewerIn(home);
+    const runs = [RUN, OTHER_RUN].map(runId => ({
+      expect: { path: `/runs/${runId}` },
+      answer: success(succeededRun({ runId })),
+    }));
+    const args = ['runs', 'save', RUN, OTHER_RUN, '--to', 'out', '--json', '--open'];
+    const { exitCode } = await runAgainst(await scriptedServiceForTest(...runs), args, {
+      home,
+      env,
+    });
+
+    expect(exitCode).toBe(0);
+    expect(opened()).toEqual([RUN, OTHER_RUN].map(id => path.join(home, 'out', `${id}-1.txt`)));
   });
 
   it('hands a text that is not saved to the viewer as its own file', async () => {
