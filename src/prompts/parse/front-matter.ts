@@ -232,8 +232,8 @@ function readNamedField(
   );
 
   const strictEntry = entries.get('strict');
-  const strict = strictEntry?.value.toJson();
-  if (strictEntry && typeof strict !== 'boolean') {
+  const strict = strictEntry && findings.attempt(() => strictEntry.value.toJson());
+  if (strictEntry && strict !== undefined && typeof strict !== 'boolean') {
     findings.addFault(strictEntry, 'output.named.strict must be true or false');
   }
 

@@ -533,3 +533,12 @@ describe('every fault is reported once, with all the others', () => {
     ]);
   });
 });
+
+it('finds the faults after one in `strict`', async () => {
+  const frontMatter = ['output:', '  schema: {a: string}', '  named: {strict: {a: 1, a: 2}}'];
+  const faults = await findFaults('---', ...frontMatter, '---', '{{#if}}');
+  expect(faults).toEqual([
+    'fault 4:26 `a` appears twice in this map',
+    'fault 6:1 this block is never closed',
+  ]);
+});
