@@ -31,17 +31,14 @@ const POSTGRES_MIGRATIONS = buildMigrations({
   extraStatements: SHARED_TABLES,
 });
 
-/**
- * The difference between the number of steps and the stored version, which started later in
- * PostgreSQL.
- */
-const UNCOUNTED_STEPS = 3;
-const SCHEMA_VERSION = POSTGRES_MIGRATIONS.length - UNCOUNTED_STEPS;
+/** The number of steps that came before PostgreSQL databases had versions. */
+const UNVERSIONED_STEPS = 3;
+const SCHEMA_VERSION = POSTGRES_MIGRATIONS.length - UNVERSIONED_STEPS;
 
 /**
  * The oldest schema version whose programs still work on the current schema, and the first program
- * with that version. Steps only add, so programs of the version before work; what only they need is
- * removed one version later.
+ * with that version. Programs before 0.2.0 refuse any newer schema. Later ones work on the next
+ * version too: steps only add, and what only the version before needs is removed one version later.
  */
 const OLDEST_COMPATIBLE = { version: 7, program: '0.2.0' } as const;
 
@@ -54,40 +51,49 @@ const MIGRATION_LOCK = 8_173_245_601;
 /**
  * Migrates the database to the newest schema, after any other instance that does the same.
  *
- * @returns true if it had an older schema; false if it was new or current
+ * @returns true if it had an older schema; false if it was new, current, or newer but compatible
  * @throws {DataDirectoryError} if a newer version of promptrun migrated it, and this one can't work
  * on it
  */
 export async function migratePostgres(db: Db): Promise<boolean> {
   return await db.transaction().execute(async trx => {
     await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx);
-    const form = await readStoreForm(trx);
+    await prepareVersionTable(trx);
 
-    const version = form?.version;
-    if (form !== undefined && form.version > SCHEMA_VERSION) {
-      checkOldest(form);
+    const stored = await readStoreVersion(trx);
+    if (stored === undefined) {
+      await applySteps(trx, POSTGRES_MIGRATIONS);
       return false;
     }
 
-    if (version === SCHEMA_VERSION && form?.program) return false;
+    if (stored.version > SCHEMA_VERSION) {
+      requireCompatible(stored);
+      return false;
+    }
 
-    const appliedSteps = version === undefined ? 0 : version + UNCOUNTED_STEPS;
-    for (const step of POSTGRES_MIGRATIONS.slice(appliedSteps)) await sql.raw(step).execute(trx);
-    await sql`delete from "storeVersion"`.execute(trx);
-    await sql`insert into "storeVersion" ("version", "program", "oldest", "oldestProgram")
-      values (${SCHEMA_VERSION}, ${PROGRAM_VERSION}, ${OLDEST_COMPATIBLE.version}, ${OLDEST_COMPATIBLE.program})`.execute(
-      trx,
-    );
-
-    return version !== undefined && version < SCHEMA_VERSION;
+    const isOutdated = stored.version < SCHEMA_VERSION;
+    if (isOutdated || stored.program === null) {
+      await applySteps(trx, POSTGRES_MIGRATIONS.slice(stored.version + UNVERSIONED_STEPS));
+    }
+    return isOutdated;
   });
+}
+
+/** Brings the schema to the current version, and stores which programs work on it. */
+async function applySteps(trx: Db, steps: readonly string[]): Promise<void> {
+  for (const step of steps) await sql.raw(step).execute(trx);
+  await sql`delete from "storeVersion"`.execute(trx);
+  await sql`insert into "storeVersion" ("version", "program", "oldest", "oldestProgram")
+    values (${SCHEMA_VERSION}, ${PROGRAM_VERSION}, ${OLDEST_COMPATIBLE.version}, ${OLDEST_COMPATIBLE.program})`.execute(
+    trx,
+  );
 }
 
 /**
  * The schema version of a database, and the programs that work on it. Before 0.2.0, only the
  * version was stored.
  */
-interface StoreForm {
+interface StoreVersion {
   readonly version: number;
   /** The version of promptrun that migrated it. */
   readonly program: string | null;
@@ -99,7 +105,8 @@ interface StoreForm {
   readonly oldestProgram: string | null;
 }
 
-async function readStoreForm(db: Db): Promise<StoreForm | undefined> {
+/** Creates the table of the version, or adds the columns that it lacked before 0.2.0. */
+async function prepareVersionTable(db: Db): Promise<void> {
   await sql`create table if not exists "storeVersion" ("version" integer not null)`.execute(db);
   const { rows: columns } = await sql<{ name: string }>`
     select attname as "name" from pg_attribute
@@ -108,13 +115,16 @@ async function readStoreForm(db: Db): Promise<StoreForm | undefined> {
     await sql`alter table "storeVersion" add column "program" text, add column "oldest" integer,
       add column "oldestProgram" text`.execute(db);
   }
+}
 
-  const { rows } = await sql<StoreForm>`
+async function readStoreVersion(db: Db): Promise<StoreVersion | undefined> {
+  const { rows } = await sql<StoreVersion>`
     select "version", "program", "oldest", "oldestProgram" from "storeVersion"`.execute(db);
   return rows[0];
 }
 
-function checkOldest({ program, oldest, oldestProgram }: StoreForm): void {
+/** @throws {DataDirectoryError} if this program can't work on a database with a newer schema */
+function requireCompatible({ program, oldest, oldestProgram }: StoreVersion): void {
   if (oldest !== null && oldest <= SCHEMA_VERSION) return;
   const writer = program === null ? 'a newer promptrun' : `promptrun ${program}`;
   const neededVersion = oldestProgram === null ? 'a newer version' : `${oldestProgram} or newer`;
