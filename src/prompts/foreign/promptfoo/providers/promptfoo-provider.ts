@@ -7,7 +7,7 @@ export interface PromptfooAddress {
   readonly entry: JsonObject & { readonly baseUrl: string };
 }
 
-/** A model of a configuration. */
+/** A provider of a configuration as a model of promptrun. */
 export interface PromptfooProvider {
   /** The model's name in promptrun. */
   readonly model: string;
@@ -47,10 +47,15 @@ export interface DeclaredProvider {
   readonly givesResults?: boolean;
 }
 
+/** A provider with the parts that the configuration writes, before it is converted. */
 export interface WrittenProvider {
   readonly id: string;
   readonly label?: string | undefined;
   readonly config?: YamlValue | undefined;
+  /** Code that transforms its answers before the checks. */
+  readonly transform?: string | undefined;
+  /** The settings of the prompt and of all tests. */
+  readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
   /** True if it judges answers; only the text of its own answers counts. */
   readonly isJudge?: boolean | undefined;
   readonly place: YamlValue;

@@ -8,7 +8,7 @@ import { buildCallsTransform } from './convert-tools.ts';
 import { declareProvider } from './declared/declare-provider.ts';
 import { ENVIRONMENT_TAG } from './declared/entry-placeholders.ts';
 import { findModelName } from './model-names.ts';
-import type { DeclaredProvider, PromptfooProvider } from './promptfoo-provider.ts';
+import type { DeclaredProvider, PromptfooProvider, WrittenProvider } from './promptfoo-provider.ts';
 import { findProviderAddress } from './provider-base-url.ts';
 import { KEEPS_ID, readProviderParts } from './provider-parts.ts';
 import { withDefaults } from './sent-settings.ts';
@@ -25,7 +25,7 @@ const PROVIDER_KEYS: KnownKeys = {
   unsupported: ['env', 'inputs'],
 };
 
-/** Matches variables whose value may be shown: no key is named so. */
+/** Matches variables that name a model, and whose value may be shown because it is not a key. */
 const MODEL_VARIABLE =
   /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
@@ -33,7 +33,10 @@ const MODEL_VARIABLE =
 const PARSE_ANSWER_CODE = `try { return JSON.parse(output); } catch {}
 return output;`;
 
-/** Reads a provider. Reports one without an equivalent, and returns undefined. */
+/**
+ * Reads a provider of the configuration as a model of promptrun. Reports one without an equivalent,
+ * and returns undefined.
+ */
 export function readPromptfooProvider(
   item: YamlValue,
   conversion: ConversionContext,
@@ -43,62 +46,46 @@ export function readPromptfooProvider(
   if (scalar !== undefined) {
     return convertProvider({ id: scalar, place: item, ...role }, conversion);
   }
-  const { writtenId: id, entries } = readProviderParts(item);
+
+  const { writtenId: id, label, entries } = readProviderParts(item);
   conversion.reportKeys(entries, PROVIDER_KEYS, ' of a provider');
-  const [label, transform] = ['label', 'transform'].map(key => entries.get(key)?.scalar);
-  const provider = { id, place: item, ...role, config: entries.get('config'), label, transform };
-  return convertProvider(provider, conversion);
+  const config = entries.get('config');
+  const transform = entries.get('transform')?.scalar;
+  return convertProvider({ id, place: item, ...role, config, label, transform }, conversion);
 }
 
 /** The way in which a configuration uses a provider. */
-interface ProviderRole {
-  /** The settings of the prompt and of all tests. */
-  readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
-  /** True if it judges answers. */
-  readonly isJudge?: boolean;
-}
-
-/** A provider with the parts that the configuration writes. */
-interface NamedProvider extends ProviderRole {
-  readonly id: string;
-  readonly place: YamlValue;
-  readonly config?: YamlValue | undefined;
-  readonly label?: string | undefined;
-  readonly transform?: string | undefined;
-}
+type ProviderRole = Pick<WrittenProvider, 'promptConfig' | 'isJudge'>;
 
 function convertProvider(
-  namedProvider: NamedProvider,
+  writtenProvider: WrittenProvider,
   conversion: ConversionContext,
 ): PromptfooProvider | undefined {
   const omissionsBefore = conversion.omissionCount;
   const provider = conversion.isForTest
-    ? fillModelVariables(namedProvider, conversion)
-    : namedProvider;
+    ? fillModelVariables(writtenProvider, conversion)
+    : writtenProvider;
   conversion.reportNodeOnlyCode(provider.transform, provider.place);
 
   const declaredProvider = declareProvider(provider, conversion);
-  const [setting] = provider.promptConfig?.values() ?? [];
-  if (setting && (declaredProvider || !TAKES_PROMPT_CONFIG.test(provider.id))) {
+  const [firstSetting] = provider.promptConfig?.values() ?? [];
+  if (firstSetting && (declaredProvider || !TAKES_PROMPT_CONFIG.test(provider.id))) {
     conversion.reportOmission(
-      setting,
+      firstSetting,
       `settings of a prompt or of all tests have no equivalent for \`${provider.id}\``,
     );
   }
 
-  if (declaredProvider) return asPromptfooProvider(declaredProvider, provider, conversion);
+  if (declaredProvider) return convertDeclared(declaredProvider, provider, conversion);
   return conversion.omissionCount > omissionsBefore
     ? undefined
     : convertModel(provider, conversion);
 }
 
-/**
- * Returns a program or an address as a model of the configuration; it is left out if it may not be
- * run.
- */
-function asPromptfooProvider(
+/** Converts a program or an address, which is left out if it may not be run. */
+function convertDeclared(
   declaredProvider: DeclaredProvider,
-  provider: NamedProvider,
+  provider: WrittenProvider,
   conversion: ConversionContext,
 ): PromptfooProvider {
   const { id, place, transform } = provider;
@@ -116,10 +103,13 @@ function asPromptfooProvider(
 }
 
 /**
- * Returns a provider with the environment variables in the id of its model filled in, which have to
- * be named as such.
+ * Returns a provider with the environment variables in the id of its model filled in, if their
+ * names are those of models.
  */
-function fillModelVariables(provider: NamedProvider, conversion: ConversionContext): NamedProvider {
+function fillModelVariables(
+  provider: WrittenProvider,
+  conversion: ConversionContext,
+): WrittenProvider {
   if (/^(?:https?|file|exec|python):/u.test(provider.id)) return provider;
 
   const id = provider.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
@@ -127,8 +117,8 @@ function fillModelVariables(provider: NamedProvider, conversion: ConversionConte
       ? conversion.env[name] || tag
       : tag,
   );
-  const lacksModel = id.includes('{{') && findModelName(id) !== undefined;
-  if (lacksModel) {
+  const isModel = findModelName(id) !== undefined;
+  if (isModel && id.includes('{{')) {
     conversion.reportOmission(
       provider.place,
       `the provider \`${id}\` needs a variable with the name of its model`,
@@ -140,10 +130,10 @@ function fillModelVariables(provider: NamedProvider, conversion: ConversionConte
 
 /** Converts a provider that is a model. Reports one that we don't have, and returns undefined. */
 function convertModel(
-  namedProvider: NamedProvider,
+  provider: WrittenProvider,
   conversion: ConversionContext,
 ): PromptfooProvider | undefined {
-  const { id, place, config, transform } = namedProvider;
+  const { id, place, config, transform } = provider;
   const model = findModelName(id);
   if (model === undefined) {
     conversion.reportOmission(
@@ -153,9 +143,9 @@ function convertModel(
     return undefined;
   }
 
-  const { settings, output, answerTransform } = convertModelSettings(namedProvider, conversion);
-  const provider = {
-    names: listTestedNames(namedProvider),
+  const { settings, output, answerTransform } = convertModelSettings(provider, conversion);
+  const fields = {
+    names: listTestedNames(provider),
     usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
     config: withDefaults(id, model, settings),
     output,
@@ -164,14 +154,14 @@ function convertModel(
   };
 
   const address = findProviderAddress(id, config, conversion);
-  if (!address) return { model, ...provider };
+  if (!address) return { model, ...fields };
 
   const isLeftOut = conversion.omitUnlessAllowed(
     place,
     `the provider \`${id}\` is used at ${address.entry.baseUrl}`,
   );
   const nameAtProvider = model.replace(/^[^/]+\//u, '');
-  return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
+  return { model: `${address.name}/${nameAtProvider}`, ...fields, address, isLeftOut };
 }
 
 interface ModelSettings {
@@ -183,7 +173,7 @@ interface ModelSettings {
 
 /** Converts the provider's settings, and those of the prompt, which win. */
 function convertModelSettings(
-  { id, config, promptConfig }: NamedProvider,
+  { id, config, promptConfig }: WrittenProvider,
   conversion: ConversionContext,
 ): ModelSettings {
   const providerConfig = config && readMergedValues(config, 'config');
@@ -216,10 +206,10 @@ ${secondBody}
 }
 
 /**
- * Returns the names by which tests refer to a provider: its label, and its id unless only its
- * JavaScript knows it.
+ * Returns the names by which tests refer to a provider: its label, and its id unless promptfoo
+ * chooses one only when it loads the provider.
  */
-function listTestedNames({ id, label, place }: NamedProvider): string[] {
+function listTestedNames({ id, label, place }: WrittenProvider): string[] {
   const { file, functionName = 'default' } = PYTHON_PROVIDER_ID.exec(id)?.groups ?? {};
   const isPython = file !== undefined;
   const testedId = isPython && !place.isMap ? `python:${file}:${functionName}` : id;
