@@ -49,39 +49,42 @@ async function call<T>(
   return { http: answer.status, ...((await json(answer.body)) as Omit<Answered<T>, 'http'>) };
 }
 
-async function creation(slug: string, inputs: object, runOptions = {}): Promise<object> {
+async function buildCreation(slug: string, inputs: object, runOptions = {}): Promise<object> {
   const { data } = await call<PromptSearchResult>('GET', `/prompts/publish?q=${slug}`);
   return { promptVersionId: data.rows[0]?.promptVersionId, inputs, runOptions };
 }
 
-async function media(url: string): Promise<{ http: number; type: unknown; bytes: Buffer }> {
+async function fetchMedia(url: string): Promise<{ http: number; type: unknown; bytes: Buffer }> {
   const { status, headers, body } = await service.request({ method: 'GET', url, headers: {} });
   return { http: status, type: headers['content-type'], bytes: await buffer(body) };
 }
 
 test('answers a creation without a socket', async () => {
   const created = await call<Run>('POST', '/runs', {
-    body: await creation('hello', { textInputs: { name: 'Ada' } }),
+    body: await buildCreation('hello', { textInputs: { name: 'Ada' } }),
   });
   expect(created).toMatchObject({ http: 200, status: 'SUCCESS', data: { runStatus: 'succeeded' } });
   expect(await call('GET', `/runs/${created.data.runId}`)).toEqual(created);
 });
 
 test('stores a free run together with its end, so that a kill leaves nothing unfinished', async () => {
-  const workers = path.join(dataDir, 'workers');
+  // A process that may leave runs unfinished has a lock in this folder.
+  const locksFolder = path.join(dataDir, 'workers');
   const { data } = await call<Run>('POST', '/runs', {
-    body: await creation('hello', { textInputs: { name: 'Ada' } }),
+    body: await buildCreation('hello', { textInputs: { name: 'Ada' } }),
   });
 
-  expect(existsSync(workers)).toBe(false);
+  expect(existsSync(locksFolder)).toBe(false);
 
   const list = await call<{ rows: object[] }>('GET', '/runs?times=true');
   const now = new Date(clock.now()).toISOString();
 
   expect(list.data.rows).toMatchObject([{ runId: data.runId, createdAt: now, endedAt: now }]);
 
-  await call<Run>('POST', '/runs', { body: await creation('sandbox', {}, { delaySeconds: '0' }) });
-  expect(existsSync(workers)).toBe(true);
+  await call<Run>('POST', '/runs', {
+    body: await buildCreation('sandbox', {}, { delaySeconds: '0' }),
+  });
+  expect(existsSync(locksFolder)).toBe(true);
 });
 
 describe('refuses in the envelope, as over HTTP,', () => {
@@ -115,7 +118,7 @@ describe('refuses in the envelope, as over HTTP,', () => {
 });
 
 test('stops a run whose end cannot be stored, and names it', async () => {
-  const body = await creation('sandbox', {}, { delaySeconds: '5' });
+  const body = await buildCreation('sandbox', {}, { delaySeconds: '5' });
   const running = service.request({
     method: 'POST',
     url: `${service.url}/runs`,
@@ -147,7 +150,7 @@ test('stops a run whose end cannot be stored, and names it', async () => {
 
 test('ends the request of a caller that leaves, and the run continues', async () => {
   const enough = new AbortController();
-  const body = await creation('sandbox', {}, { delaySeconds: '130' });
+  const body = await buildCreation('sandbox', {}, { delaySeconds: '130' });
   const answer = call<RunReference>('POST', '/runs', { body, signal: enough.signal });
   await clock.waitForSleep(130_000);
   enough.abort(new Error('enough'));
@@ -160,7 +163,7 @@ test('ends the request of a caller that leaves, and the run continues', async ()
 
 describe('the media of a run', () => {
   const picture = async (): Promise<string> => {
-    const body = await creation('postcard', { textInputs: { place: 'Oslo' } });
+    const body = await buildCreation('postcard', { textInputs: { place: 'Oslo' } });
     const { data } = await call<Run>('POST', '/runs', { body });
     return data.outputs[0]?.data ?? '';
   };
@@ -170,7 +173,7 @@ describe('the media of a run', () => {
     expect(url).toMatch(/^file:\/\/\/.*\/media\/[0-9a-f-]+\.png$/);
     const bytes = readFileSync(fileURLToPath(url));
     expect(service.owns(new URL(url))).toBe(true);
-    expect(await media(url)).toEqual({ http: 200, type: 'image/png', bytes });
+    expect(await fetchMedia(url)).toEqual({ http: 200, type: 'image/png', bytes });
   });
 
   test("can't be any other file", async () => {
@@ -180,7 +183,7 @@ describe('the media of a run', () => {
       url.replace('.png', '.jpg'),
       url.replace(/[^/]+$/, '../promptrun.db'),
     ]) {
-      expect([other, (await media(other)).http]).toEqual([other, 404]);
+      expect([other, (await fetchMedia(other)).http]).toEqual([other, 404]);
     }
 
     expect(service.owns(new URL('file:///etc/passwd'))).toBe(false);
@@ -190,7 +193,7 @@ describe('the media of a run', () => {
   test('expires after a day', async () => {
     const url = await picture();
     clock.advance(DAY);
-    expect((await media(url)).http).toBe(410);
+    expect((await fetchMedia(url)).http).toBe(410);
   });
 
   test('has a signed URL if the same store is served', async () => {

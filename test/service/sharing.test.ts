@@ -49,11 +49,13 @@ test('two processes that create at once lose no run and no credit', async () => 
   expect(runs.every(run => run.runStatus === 'succeeded')).toBe(true);
 
   const seen = new Set<string>();
-  for (let query = '', more = true; more; ) {
-    const page = await serviceInProcess.data<RunPage>(`/runs?limit=50${query}`, { key });
+  let query = '?limit=50';
+  let hasMore = true;
+  while (hasMore) {
+    const page = await serviceInProcess.data<RunPage>(`/runs${query}`, { key });
     for (const row of page.rows) seen.add(row.runId);
-    more = page.hasMore;
-    query = `&startingAfter=${page.rows.at(-1)?.runId}`;
+    hasMore = page.hasMore;
+    query = `?limit=50&startingAfter=${page.rows.at(-1)?.runId}`;
   }
 
   expect([...seen].sort()).toEqual(runs.map(run => run.runId).sort());
@@ -74,7 +76,7 @@ test('a balance is never overdrawn, however many creations come at once', async 
   expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
 });
 
-test('prompts that another process publishes and unpublishes are seen at once', async () => {
+test('prompts that another process publishes and unpublishes are seen immediately', async () => {
   const service = await TestService.forTest();
   const { promptVersionId } = await service.publish('fresh', 'new');
   expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(200);

@@ -455,8 +455,8 @@ describe('prompts on this machine', () => {
   });
 });
 
-describe('every fault is reported once, with all the others', () => {
-  it('undeclared inputs beside a front matter with faults', async () => {
+describe('all faults and notes of a prompt', () => {
+  it('have undeclared inputs beside a front matter with faults', async () => {
     expect(
       await findFaults(
         '---',
@@ -475,21 +475,21 @@ describe('every fault is reported once, with all the others', () => {
     ]);
   });
 
-  it('a fault of YAML, not what follows from it', async () => {
+  it('have a fault of YAML, not what follows from it', async () => {
     const lines = Array.from({ length: 20 }, (_, n) => `  k${n}: 'a'b'`);
     expect(await findFaults('---', 'title: x', 'config:', ...lines, '---', '{{a}}')).toEqual([
       expect.stringMatching(/^fault 4:\d+ this is not YAML/),
     ]);
   });
 
-  it('how a brace is written after a tag', async () => {
+  it('say how a brace is written after a tag', async () => {
     const faults = await findFaults('{"n": {{n}}}', '{"m": {{m~}} }');
     expect(faults).toEqual([
       'fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }',
     ]);
   });
 
-  it('names in single braces', async () => {
+  it('have names in single braces', async () => {
     const head = ['---', 'model: echo', 'input:', '  schema:', '    city: string', '---'];
     expect(await findFaults(...head, 'Hi, {city}!', '{city} {town}')).toEqual([
       'note 7:5 `{city}` is sent unchanged: write {{city}} for the input',
@@ -500,7 +500,7 @@ describe('every fault is reported once, with all the others', () => {
     expect(await findFaults(...head, '{{city}} is written {city}')).toEqual([]);
   });
 
-  it('inputs that the template does not use', async () => {
+  it('have inputs that the template does not use', async () => {
     const head = [
       '---',
       'model: echo',
@@ -517,7 +517,7 @@ describe('every fault is reported once, with all the others', () => {
     expect(await findFaults(...head, '{{#each @root}}{{this}}{{/each}}')).toEqual([]);
   });
 
-  it('Jinja', async () => {
+  it('have tags and filters of Jinja', async () => {
     expect(await findFaults('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
       expect.stringMatching(/^note 5:1 this looks like Jinja/),
     ]);
@@ -526,7 +526,7 @@ describe('every fault is reported once, with all the others', () => {
     ]);
   });
 
-  it("names a tag of Go's templates", async () => {
+  it("name a tag of Go's templates", async () => {
     expect(await findFaults('{{.Query}} {{name}} {{ .b }}')).toEqual([
       "fault 1:3 `{{.Query}}` is a tag of Go's templates, which prompt files don't have: write {{Query}}",
       expect.stringContaining('`{{ .b }}`'),

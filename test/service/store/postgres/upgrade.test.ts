@@ -14,6 +14,7 @@ import { slowRun } from '../../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
 
+/** A store of version 5: `local` has 999,998 credits, a run in the queue and two that ended. */
 const DUMP = readFileSync(path.join(import.meta.dirname, 'version-5.sql'), 'utf8');
 
 describe.skipIf(postgresPrograms() === undefined)('a database that an earlier version kept', () => {
@@ -35,16 +36,14 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
 
   test('is migrated with all its data, by one of the instances that start at once', async () => {
     const database = await restored('upgrade');
-    const both = await Promise.all(
-      [1, 2].map(() => TestService.start({ dataDir: temporaryDataDir(), databaseUrl: database })),
-    );
-    const notices = both.flatMap(({ notices }) => notices);
+    const startInstance = () =>
+      TestService.forTest({ dataDir: temporaryDataDir(), databaseUrl: database });
+    const [service, otherService] = await Promise.all([startInstance(), startInstance()]);
+    const notices = [...service.notices, ...otherService.notices];
 
     expect(notices.filter(notice => notice.includes('written by an older promptrun'))).toHaveLength(
       1,
     );
-
-    const [service] = both as [TestService];
 
     const rows = async () => (await service.data<RunPage>('/runs')).rows;
     const listRuns = async () =>
@@ -64,11 +63,9 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     const next = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
     expect(next.data.runStatus).toBe('succeeded');
     expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
-
-    await Promise.all(both.map(service => service.close()));
   });
 
-  test('takes the runs of an instance of that version which still runs', async () => {
+  test('runs what an instance of the earlier version still writes to it', async () => {
     const database = await restored('beside');
     const service = await TestService.forTest({
       dataDir: temporaryDataDir(),
