@@ -21,7 +21,7 @@ export function formatScalar(value: unknown): string | undefined {
 }
 
 /** Returns a string unchanged, and any other value as JSON. */
-export function toTextOrJson(value: unknown): string {
+export function toTextOrJson(value: NonNullable<unknown> | null): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -182,7 +182,7 @@ async function withFields(
   }
 
   for (const [key, value] of Object.entries(fields)) {
-    body.set(key, toTextOrJson(value));
+    if (value !== undefined) body.set(key, toTextOrJson(value));
   }
 
   const form = new Response(body);
