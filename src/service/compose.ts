@@ -10,7 +10,7 @@ import type { Meter } from './core/meter.ts';
 import { createNoticeLimiter } from './core/notice-limiter.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { type Api, createApi } from './http/api.ts';
-import { type AuthOptions, createKeyUseRecorder, RecentCallers } from './http/auth.ts';
+import { type AuthOptions, CallerCache, createKeyUseRecorder } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread/work-thread.ts';
 import { ensureLocalUser, generateKeyText, hashKey } from './keys/keys.ts';
@@ -218,7 +218,7 @@ function buildApi(
       store,
       sessionKey,
       limiter,
-      callers: new RecentCallers(),
+      callers: new CallerCache(),
       ratePolicy,
       resourcesHash: () => services.resources.hash(),
       recordUse: createKeyUseRecorder(store, clock, onFault),

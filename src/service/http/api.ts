@@ -1,7 +1,7 @@
 import { SUCCESS_STATUS } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
 import { ApiError, answerError, createJsonAnswer } from './api-error.ts';
-import { type AuthOptions, admit, findSender, type RequestSender } from './auth.ts';
+import { type Authentication, type AuthOptions, admit, authenticate } from './auth.ts';
 import type { ParseBody } from './parse-body.ts';
 import { readHandlerInput } from './read-handler-input.ts';
 import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
@@ -35,7 +35,7 @@ class ApiExchange<S> {
   readonly #request: ApiRequest;
   readonly #findRoute: ReturnType<typeof createRouter<S>>;
   readonly #options: ApiOptions<S>;
-  #sender: RequestSender = { headers: {} };
+  #authentication: Authentication = { headers: {} };
   /** The declared path of its route. */
   #path: string | undefined;
 
@@ -57,8 +57,8 @@ class ApiExchange<S> {
     );
     return {
       ...rest,
-      headers: { ...headers, ...this.#sender.headers },
-      user: this.#sender.caller?.userName,
+      headers: { ...headers, ...this.#authentication.headers },
+      user: this.#authentication.caller?.userName,
       route: this.#path,
     };
   }
@@ -72,19 +72,20 @@ class ApiExchange<S> {
     this.#path = match?.route.path;
 
     // A request to a route that does not exist needs no key, but a key that it has is checked.
-    if (!match || isKeyed(match.route)) await this.#admitSender(match?.route.checksKey);
+    if (!match || isKeyed(match.route)) await this.#admitCaller(match?.route.checksKey);
     if (!match) throw notFound('the route does not exist');
 
-    const { caller } = this.#sender;
+    const { caller } = this.#authentication;
     const input = await readHandlerInput(this.#request, match, search.join('?'), { caller, parse });
     const data = await match.route.handle(services, input);
     return match.route.data ? createSuccessAnswer(data) : (data as ApiAnswer);
   }
 
-  async #admitSender(mayBeRemembered: boolean | undefined): Promise<void> {
+  async #admitCaller(mayBeCached: boolean | undefined): Promise<void> {
     const { auth } = this.#options;
-    this.#sender = await findSender(this.#request.headers, auth, { mayBeRemembered });
-    if (this.#sender.caller) await admit(this.#sender.caller, auth);
+    this.#authentication = await authenticate(this.#request.headers, auth, { mayBeCached });
+    const { caller } = this.#authentication;
+    if (caller) await admit(caller, auth);
   }
 }
 

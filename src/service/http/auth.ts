@@ -19,8 +19,8 @@ export interface AuthOptions {
   /** The embedded service's key, which is not stored, and its user. */
   sessionKey: { hash: string; userId: number };
   limiter?: RateLimiter | undefined;
-  /** Recent callers, for routes that check the key themselves. */
-  callers: RecentCallers;
+  /** Cached callers, for routes that check the key themselves. */
+  callers: CallerCache;
   /** The `RateLimit-Policy` header of answers; undefined sends none. */
   ratePolicy?: string | undefined;
   resourcesHash: () => string;
@@ -34,18 +34,17 @@ const MAX_CACHED_CALLERS = 10_000;
 /** Precision of a key's last use, in milliseconds. */
 const LAST_USED_STEP_MS = 60_000;
 
-/** Caches callers that have a plan for a few seconds, by the hashes of their keys. */
-export class RecentCallers {
+/** A cache of callers for a few seconds, by the hashes of their keys. Omits those without a plan. */
+export class CallerCache {
   readonly #callers = new Map<string, { readonly caller: Caller; readonly expiresAt: number }>();
 
   get(hash: string): Caller | undefined {
-    const cachedCaller = this.#callers.get(hash);
-    return cachedCaller && performance.now() < cachedCaller.expiresAt
-      ? cachedCaller.caller
-      : undefined;
+    const entry = this.#callers.get(hash);
+    return entry && performance.now() < entry.expiresAt ? entry.caller : undefined;
   }
 
   set(hash: string, caller: Caller): void {
+    // A caller that came from this cache keeps its expiry, so that a revoked key stops working.
     if (this.#callers.get(hash)?.caller === caller) return;
     if (this.#callers.size >= MAX_CACHED_CALLERS) this.#callers.clear();
     if (caller.plan === 'none') {
@@ -57,20 +56,23 @@ export class RecentCallers {
 }
 
 /** The caller of a request, and the answer headers that depend on the caller. */
-export interface RequestSender {
+export interface Authentication {
   readonly caller?: Caller;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Finds the caller by the key, and marks answers to clients with outdated resources. */
-export async function findSender(
+/**
+ * Finds the caller by the key, and the headers of its answers: support for idempotency keys, the
+ * rate limit, and a mark for clients with outdated resources.
+ */
+export async function authenticate(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
-  { mayBeRemembered = false }: { readonly mayBeRemembered?: boolean | undefined } = {},
-): Promise<RequestSender> {
+  { mayBeCached = false }: { readonly mayBeCached?: boolean | undefined } = {},
+): Promise<Authentication> {
   const key = parseBearerToken(headers.authorization);
   const caller =
-    key === undefined ? undefined : await findCaller(options, hashKey(key), { mayBeRemembered });
+    key === undefined ? undefined : await findCaller(options, hashKey(key), { mayBeCached });
   if (!caller) return { headers: {} };
 
   const { ratePolicy, resourcesHash } = options;
@@ -101,19 +103,19 @@ function isCurrent(clientHash: string | string[], hash: string): boolean {
   return clientHash === hash || clientHash === `resources_hash=${hash}`;
 }
 
-/** Returns the owner of a key, remembered or looked up. */
+/** Returns the caller with a key, from the cache or the store. */
 async function findCaller(
   options: AuthOptions,
   hash: string,
-  { mayBeRemembered }: { readonly mayBeRemembered: boolean },
+  { mayBeCached }: { readonly mayBeCached: boolean },
 ): Promise<Caller | undefined> {
-  const remembered = mayBeRemembered ? options.callers.get(hash) : undefined;
-  const caller = remembered ?? (await findOwner(options, hash));
+  const cachedCaller = mayBeCached ? options.callers.get(hash) : undefined;
+  const caller = cachedCaller ?? (await findStoredCaller(options, hash));
   if (caller) options.callers.set(hash, caller);
   return caller;
 }
 
-async function findOwner(options: AuthOptions, hash: string): Promise<Caller | undefined> {
+async function findStoredCaller(options: AuthOptions, hash: string): Promise<Caller | undefined> {
   const { store, sessionKey } = options;
   if (hash === sessionKey.hash) {
     const user = await store.accounts.findUser(sessionKey.userId);
@@ -131,9 +133,9 @@ async function findOwner(options: AuthOptions, hash: string): Promise<Caller | u
   const row = await store.accounts.findKeyOwner(hash);
   if (!row) return undefined;
 
-  const { author, lastUsedAt, ...owner } = row;
-  options.recordUse(owner.keyId, lastUsedAt);
-  return { ...owner, isAuthor: author === 1 };
+  const { author, lastUsedAt, ...caller } = row;
+  options.recordUse(caller.keyId, lastUsedAt);
+  return { ...caller, isAuthor: author === 1 };
 }
 
 function parseBearerToken(header: string | undefined): string | undefined {
