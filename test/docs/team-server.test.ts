@@ -14,14 +14,15 @@ import {
 import { makeDatabase } from '../support/databases/test-database.ts';
 import { documentText, shellLines, splitCommand } from '../support/documents.ts';
 
-// The lines of the guide, word for word, but for what docker does: here the container `one` is a
-// process, the container `database` a server of the tests' own, and the address that of the
-// process.
+// Runs the lines of the guide word for word, except for what needs Docker: a process stands for the
+// container `one`, a database server of the tests for the container `database`, and the address of
+// the process for that of the guide.
 
 const GUIDE =
   documentText('docs/serve.md')
     .split("\n## Set up a team's server in ten minutes\n")[1]
     ?.split('\n## ')[0] ?? '';
+const GUIDE_LINES = shellLines(GUIDE);
 
 const COMPOSE = 'docker compose -f deploy/compose.yaml ';
 const IN_CONTAINER = `${COMPOSE}exec one `;
@@ -33,57 +34,79 @@ const programs = postgresPrograms();
 it.skipIf(programs === undefined)(
   'leads two people, one an author, to a server that they share, and brings it back from a backup',
   async () => {
-    const lines = shellLines(GUIDE);
     const database = await startDatabase();
+    const firstServer = await startInstance(database);
+    const { people, posterUrl } = await followGuide(firstServer);
 
-    let server = await startInstance(database);
+    expect(await mediaTypeOf(posterUrl, firstServer)).toBe('image/png');
+    expect(people).toHaveLength(2);
 
-    const keys: string[] = [];
-    for (const line of lines.filter(line => line.startsWith(IN_CONTAINER))) {
-      const { code, stdout } = await server.run(splitCommand(line.slice(IN_CONTAINER.length)));
-      expect(code, line).toBe(0);
-      keys.push(...(/^pr_\S+/.exec(stdout) ?? []));
-    }
+    const [author = '', colleague = ''] = people;
+    const posterFile = path.join(author, 'poster.prompt');
+    const publication = await runCommandHere(
+      ['prompts', 'publish', posterFile, '--profile', 'team'],
+      { home: colleague },
+    );
+    expect(publication.code).toBe(EXIT.unauthorised);
 
-    expect(keys).toHaveLength(2);
+    const restoredServer = await restoreFromBackup(firstServer, database);
+    expect(restoredServer.key()).toBeUndefined();
+    expect(await mediaTypeOf(posterUrl, restoredServer)).toBe('image/png');
 
-    const homes = keys.map(() => temporaryDirectory());
-    let person = -1;
-    let output = '';
-    for (const line of lines.filter(line => line.startsWith('promptrun '))) {
-      const words = splitCommand(line).map(word => word.replace(ADDRESS, server.url));
-      if (words[0] === 'login') person += 1;
-      const stdin = words[0] === 'login' ? `${keys[person]}\n` : '';
-      const outcome = await runCommandHere(words, { home: homes[person] ?? '', stdin });
-      expect(outcome.stderr, line).toEqual(expect.any(String));
-      expect(outcome.code, line).toBe(0);
-      output = outcome.stdout;
-    }
-
-    expect(person).toBe(1);
-    expect(await pictureAt(output, server.url)).toBe('image/png');
-
-    const [ada = '', ben = ''] = homes;
-    const refused = ['prompts', 'publish', path.join(ada, 'poster.prompt'), '--profile', 'team'];
-
-    expect(await runCommandHere(refused, { home: ben })).toMatchObject({ code: EXIT.unauthorised });
-
-    const place = temporaryDirectory();
-    const [dump = '', restore = ''] = lines.filter(line => line.startsWith(IN_DATABASE));
-    database.shell(dump.slice(IN_DATABASE.length), place);
-    await server.stop();
-    await database.empty();
-    database.shell(restore.slice(IN_DATABASE.length), place);
-    server = await startInstance(database, new URL(server.url).port);
-
-    expect(server.key()).toBeUndefined();
-    expect(await pictureAt(output, server.url)).toBe('image/png');
-
-    const { stdout } = await runCommandHere(['runs', 'list', '--profile', 'team'], { home: ben });
-    expect(stdout).toMatch(/\tPoster\n$/u);
+    const runs = await runCommandHere(['runs', 'list', '--profile', 'team'], { home: colleague });
+    expect(runs.stdout).toMatch(/\tPoster\n$/u);
   },
   120_000,
 );
+
+/**
+ * Follows the guide until the first picture. Returns the home directories of the people, in the
+ * order of their logins, and the URL that the last command printed.
+ */
+async function followGuide(server: Instance): Promise<{ people: string[]; posterUrl: string }> {
+  const keys = await createKeys(server);
+  const people: string[] = [];
+  let posterUrl = '';
+  for (const line of GUIDE_LINES.filter(guideLine => guideLine.startsWith('promptrun '))) {
+    const argv = splitCommand(line).map(word => word.replace(ADDRESS, server.url));
+    const isLogin = argv[0] === 'login';
+    if (isLogin) people.push(temporaryDirectory());
+    const stdin = isLogin ? `${keys[people.length - 1]}\n` : '';
+    const { code, stdout, stderr } = await runCommandHere(argv, {
+      home: people.at(-1) ?? '',
+      stdin,
+    });
+    expect(code, `${line}\n${stderr}`).toBe(0);
+    posterUrl = stdout;
+  }
+  return { people, posterUrl };
+}
+
+/** Creates the users and keys of the guide; returns the keys. */
+async function createKeys(server: Instance): Promise<string[]> {
+  const keys: string[] = [];
+  for (const line of GUIDE_LINES.filter(guideLine => guideLine.startsWith(IN_CONTAINER))) {
+    const { code, stdout } = await server.run(splitCommand(line.slice(IN_CONTAINER.length)));
+    expect(code, line).toBe(0);
+    keys.push(...(/^pr_\S+/.exec(stdout) ?? []));
+  }
+
+  expect(keys).toHaveLength(2);
+  return keys;
+}
+
+/** Dumps the database, loses it, restores it, and starts the server at its former address. */
+async function restoreFromBackup(server: Instance, database: Database): Promise<Instance> {
+  const backupFolder = temporaryDirectory();
+  const [dump = '', restore = ''] = GUIDE_LINES.filter(line => line.startsWith(IN_DATABASE));
+  database.shell(dump.slice(IN_DATABASE.length), backupFolder);
+  await server.stop();
+  await database.empty();
+  database.shell(restore.slice(IN_DATABASE.length), backupFolder);
+  return await startInstance(database, new URL(server.url).port);
+}
+
+type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 /** Starts what the service of compose.yaml starts, on a port of this machine. */
 async function startInstance({ url }: Database, port = '0') {
@@ -149,9 +172,9 @@ async function startDatabase() {
   };
 }
 
-/** Fetches the printed URL of a picture; the address stands for the server. */
-async function pictureAt(printedUrl: string, server: string): Promise<string | null> {
+/** Returns the media type that a server answers for the printed URL of a picture. */
+async function mediaTypeOf(printedUrl: string, { url }: Instance): Promise<string | null> {
   expect(printedUrl).toMatch(new RegExp(`^${ADDRESS}/media/`, 'u'));
-  const answer = await fetch(printedUrl.trim().replace(ADDRESS, server));
+  const answer = await fetch(printedUrl.trim().replace(ADDRESS, url));
   return answer.headers.get('content-type');
 }
