@@ -10,12 +10,12 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, throwIfStrayColumn } from './prepare-batch.ts';
 import { madeNoRun } from './results/result-state.ts';
-import type { ResultsFile } from './results/results-file.ts';
+import type { ResultsSink } from './results/results-file.ts';
 
 /** The state that a batch is resumed from. */
 export interface EarlierState {
   readonly journal: BatchJournal;
-  readonly results: ResultsFile;
+  readonly results: ResultsSink;
 }
 
 /** The result of reading all rows once. */

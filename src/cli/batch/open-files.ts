@@ -8,10 +8,10 @@ import type { BatchOptions } from './batch-options.ts';
 import { type EarlierState, type FirstPass, readRowsOnce } from './first-pass.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
 import { createJournalPath, lockResults, openResults } from './results/open-results.ts';
-import type { ResultsFile } from './results/results-file.ts';
+import type { ResultsSink } from './results/results-file.ts';
 
 export interface BatchFiles {
-  readonly results: ResultsFile;
+  readonly results: ResultsSink;
   readonly journal: BatchJournal;
   readonly release: Release;
   /** undefined if the rows can be read only once. */

@@ -26,7 +26,7 @@ export interface ComparedRow {
   readonly results: readonly VariantResult[];
 }
 
-/** The material of a row's results, besides the row itself. */
+/** The context of a row's results: what the rows of a comparison share. */
 interface ResultsContext {
   readonly variants: readonly Variant[];
   readonly budget: Budget;
@@ -102,9 +102,9 @@ export function findVariantFailure({ run, fault }: VariantResult): Failure | und
   };
 }
 
-export function formatPassed(passes: boolean | undefined): 'passed' | 'failed' | undefined {
-  if (passes === undefined) return undefined;
-  return passes ? 'passed' : 'failed';
+export function formatPassed(isPassed: boolean | undefined): 'passed' | 'failed' | undefined {
+  if (isPassed === undefined) return undefined;
+  return isPassed ? 'passed' : 'failed';
 }
 
 /** Returns the known tokens, credits and cost of a run. */

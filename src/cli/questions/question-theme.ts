@@ -4,6 +4,9 @@ import type { PrompterOptions } from './question.ts';
 /** Keys and their actions, shown below a question. */
 export type KeyHints = readonly (readonly [key: string, action: string])[];
 
+/** Maximum length of an error, in lines. */
+const MAX_ERROR_LINES = 2;
+
 /** Returns the theme of questions, with colours only if standard error supports them. */
 export function createQuestionTheme(
   { io }: PrompterOptions,
@@ -13,9 +16,11 @@ export function createQuestionTheme(
   const { paintErr: paint, stderr } = io;
   const describe = (): string => {
     if (description === '') return '';
-    return description.length < stderr.columns / 2
-      ? `  ${paint.dim(fitOnLine(description, stderr.columns))}`
-      : `\n${paint.dim(wrapParagraph(description, stderr.columns))}\n `;
+    if (description.length < stderr.columns / 2) {
+      return `  ${paint.dim(fitOnLine(description, stderr.columns))}`;
+    }
+    // The answer is typed below a long description, after the blank.
+    return `\n${paint.dim(wrapParagraph(description, stderr.columns))}\n `;
   };
   return {
     prefix: { idle: paint.blue('?'), done: paint.green('✔') },
@@ -26,7 +31,7 @@ export function createQuestionTheme(
         paint.bold(text) + (status === 'done' ? '' : describe()),
       answer: (text: string) => paint.cyan(fitOnLine(text, stderr.columns / 2)),
       defaultAnswer: (text: string) => paint.dim(`(${fitOnLine(text, stderr.columns / 2)})`),
-      error: (text: string) => paint.red(`> ${fitOnLine(text, stderr.columns * 2)}`),
+      error: (text: string) => paint.red(`> ${fitOnLine(text, stderr.columns * MAX_ERROR_LINES)}`),
       help: (text: string) => paint.dim(text),
       highlight: (text: string) => paint.cyan(text),
       searchTerm: (text: string) => `› ${paint.cyan(text)}`,

@@ -62,6 +62,7 @@ export function createCosts(sources: EstimateSources): Costs {
   return {
     tableDate: PRICE_TABLE_DATE,
     async findAccessFault(promptVersionId) {
+      // The id may be the user's; the store keeps ids in lower case.
       const version = await store.prompts.findRunnable(promptVersionId.toLowerCase());
       const model = version && models.get((await definitions.getByVersionId(version.id)).model);
       return model && models.findAccessFault(model);

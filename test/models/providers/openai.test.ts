@@ -37,7 +37,7 @@ function ask(
   );
 }
 
-function known(name: string, env: Record<string, string>): Provider {
+function findKnownProvider(name: string, env: Record<string, string>): Provider {
   const provider = listKnownProviders(env).find(one => one.name === name);
   if (!provider) throw new Error(`${name} is not known`);
   return provider;
@@ -311,14 +311,14 @@ describe('a text model', () => {
     ['ollama', { OLLAMA_BASE_URL: 'http://127.0.0.1:9' }, /, and is OLLAMA_BASE_URL right\?$/],
     ['openai', { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }, /, and is OPENAI_BASE_URL right\?$/],
   ])('%s under %j names the variable that its address comes from', async (name, env, message) => {
-    const { outputs } = await ask({ provider: known(name, env) }, {}, env);
+    const { outputs } = await ask({ provider: findKnownProvider(name, env) }, {}, env);
     expect(outputs[0]).toMatchObject({ type: 'error', message: matching(message) });
   });
 
   it('on this machine, to which a variable leads, names the key to set if the server wants one', async () => {
     provider.reset({ status: 401, body: { error: { message: 'who are you?' } } });
     const env = { OPENAI_BASE_URL: provider.baseUrl };
-    const { outputs, fault } = await ask({ provider: known('openai', env) }, {}, env);
+    const { outputs, fault } = await ask({ provider: findKnownProvider('openai', env) }, {}, env);
     expect(fault).toBe('unauthorised');
     expect(outputs[0]).toMatchObject({
       message: 'openai answered 401 who are you?: it requires a key: set OPENAI_API_KEY',

@@ -24,7 +24,7 @@ import {
 import { madeNoRun, type ResultState, toResultState } from './result-state.ts';
 import {
   openResultsFile,
-  type ResultsFile,
+  type ResultsSink,
   throwIfReplaced,
   truncateResults,
 } from './results-file.ts';
@@ -57,7 +57,7 @@ const CSV_PIECE_LENGTH = 64 * 1024;
  * Earlier results come from the batch's journal; those that it lacks are matched row by row through
  * the rows' own columns.
  */
-export class CsvResults implements ResultsFile {
+export class CsvResults implements ResultsSink {
   readonly states = new Map<string, ResultState>();
   readonly hasEarlierResults: boolean;
   readonly toJournalPart = toTableRow;

@@ -10,13 +10,13 @@ import { unwritableFileError } from '../../jobs/batch-journal.ts';
 import { type ResultState, toResultState } from './result-state.ts';
 import {
   openResultsFile,
-  type ResultsFile,
+  type ResultsSink,
   throwIfReplaced,
   truncateResults,
 } from './results-file.ts';
 import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.ts';
 
-export class JsonlResults implements ResultsFile {
+export class JsonlResults implements ResultsSink {
   readonly states: Map<string, ResultState>;
   readonly hasEarlierResults: boolean;
   readonly #file: string;

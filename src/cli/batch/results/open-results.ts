@@ -15,7 +15,7 @@ import type { JobState } from '../../jobs/read-journal.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';
 import { type BatchOptions, isTableName } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
-import { existsAlreadyError, type ResultsFile, resultsFileError } from './results-file.ts';
+import { existsAlreadyError, type ResultsSink, resultsFileError } from './results-file.ts';
 
 /** Returns the journal's path for a batch without a file of results; creates its folder. */
 export function createJournalPath(ctx: Context): string {
@@ -87,7 +87,7 @@ export async function openResults(
   ctx: Context,
   { out, stream, resume, excel, sorted }: BatchOptions,
   statesBefore: ReadonlyMap<string, JobState>,
-): Promise<ResultsFile> {
+): Promise<ResultsSink> {
   if (out === undefined) {
     const { openStream } = await import('./stream-results.ts');
     return openStream(ctx, { stream, excel, sorted });

@@ -88,7 +88,7 @@ export async function truncateResults(
 }
 
 /** The destination of a batch's results. */
-export interface ResultsFile {
+export interface ResultsSink {
   /** The states of rows from earlier results, by row id. */
   readonly states: ReadonlyMap<string, ResultState>;
   /** True if there were results before this invocation. */

@@ -13,7 +13,7 @@ import { escapeControls } from '../../terminal/sanitise.ts';
 import { isTableName } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
 import type { ResultState } from './result-state.ts';
-import type { ResultsFile } from './results-file.ts';
+import type { ResultsSink } from './results-file.ts';
 import type { ResultsLine } from './results-line.ts';
 
 /** The parts of results that are written to a stream as they come. */
@@ -31,7 +31,7 @@ interface StreamOptions {
 }
 
 /** Opens standard output, a device or a pipe for results. @throws {CliError} if that fails */
-export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsFile> {
+export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsSink> {
   const { stream, sorted } = options;
   if (stream !== undefined && isTableName(stream)) {
     return createTableResults(ctx, await openNamedStream(ctx, stream), options);
@@ -44,7 +44,7 @@ export async function openStream(ctx: Context, options: StreamOptions): Promise<
   return sorted ? createSortedResults(ctx, lines) : lines;
 }
 
-interface LineStream extends ResultsFile {
+interface LineStream extends ResultsSink {
   /** Writes a line without its row. Resolves to false once the reader is gone. */
   write(line: ResultsLine): Promise<boolean>;
 }
@@ -95,7 +95,7 @@ async function createTableResults(
   ctx: Context,
   specialFile: SpecialFile,
   { excel, sorted }: StreamOptions,
-): Promise<ResultsFile> {
+): Promise<ResultsSink> {
   const { CsvResults } = await import('./csv-results.ts');
   return createCollectedResults({
     sorted,
@@ -112,7 +112,7 @@ async function createTableResults(
 }
 
 /** Collects lines in a temporary file first, to sort them once the last row has ended. */
-function createSortedResults(ctx: Context, lines: LineStream): Promise<ResultsFile> {
+function createSortedResults(ctx: Context, lines: LineStream): Promise<ResultsSink> {
   return createCollectedResults({
     sorted: true,
     open: file => JsonlResults.open(ctx, { out: file, resume: false }),
@@ -127,7 +127,7 @@ function createSortedResults(ctx: Context, lines: LineStream): Promise<ResultsFi
 
 interface CollectedStream {
   readonly sorted: boolean;
-  open(file: string): Promise<ResultsFile>;
+  open(file: string): Promise<ResultsSink>;
   /** Copies the finished file to the stream; ends early once the stream has no reader. */
   copyToStream(file: string): Promise<void>;
   close(): Promise<void>;
@@ -139,7 +139,7 @@ async function createCollectedResults({
   open,
   copyToStream,
   close,
-}: CollectedStream): Promise<ResultsFile> {
+}: CollectedStream): Promise<ResultsSink> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results');
 
