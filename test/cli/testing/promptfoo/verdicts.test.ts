@@ -90,10 +90,13 @@ function groupRows(rows: readonly Row[]): Group[] {
   return [...groups.values()];
 }
 
-it('reports an answer that should have been a refusal', async () => {
-  const tests = [{ vars: { output: 'Sure, here you go.' }, assert: [{ type: 'is-refusal' }] }];
+it.each([
+  [{ type: 'is-refusal' }, 'the answer has no refusal'],
+  [{ type: 'skill-used', value: { any: [1] } }, 'the assertion `skill-used` needs a skill'],
+])('reports why an answer fails %j', async (assertion, reason) => {
+  const tests = [{ vars: { output: 'Sure, here you go.' }, assert: [assertion] }];
   const config = { prompts: ['{{output}}'], providers: ['echo'], tests };
   const project = new Project({ 'promptfooconfig.json': JSON.stringify(config) });
   const { stdout } = await project.run(['test', 'promptfooconfig.json', '--json']);
-  expect(stdout()).toContain('the answer has no refusal');
+  expect(stdout()).toContain(reason);
 });

@@ -140,7 +140,8 @@ function isSkillCount(value: JsonValue | undefined): boolean {
   const names = [name, pattern].filter(item => item !== undefined);
   // Only `toForbiddenSkills` writes `any`.
   const areTexts = names.every(item => typeof item === 'string');
-  const areSkills = any === undefined ? areTexts && names.some(isName) : isJsonList(any);
+  const areSkills =
+    any === undefined ? areTexts && names.some(isName) : isJsonList(any) && any.every(isName);
   const isEmptyRange = Number(min) > Number(max);
   return areSkills && areCounts && !isEmptyRange;
 }
