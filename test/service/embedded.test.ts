@@ -16,6 +16,9 @@ import { TestService, temporaryDataDir } from '../support/local-service.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
+/** The wait of the service before it stores the end of a run again. */
+const FIRST_RETRY_WAIT_MS = 250;
+
 let clock: HandClock;
 let dataDir: string;
 let service: EmbeddedService;
@@ -132,7 +135,7 @@ test('stops a run whose end cannot be stored, and names it', async () => {
     "create trigger full before update on runs begin select raise(abort, 'database or disk is full'); end",
   );
   clock.advance(5000);
-  await clock.waitForSleep(250);
+  await clock.waitForSleep(FIRST_RETRY_WAIT_MS);
   const stopped = await service.runsHere.stop('mine', 'Ctrl-C');
 
   expect(stopped).toEqual({ runId: expect.any(String) as string, stopped: true });
@@ -162,14 +165,14 @@ test('ends the request of a caller that leaves, and the run continues', async ()
 });
 
 describe('the media of a run', () => {
-  const picture = async (): Promise<string> => {
+  const makePicture = async (): Promise<string> => {
     const body = await buildCreation('postcard', { textInputs: { place: 'Oslo' } });
     const { data } = await call<Run>('POST', '/runs', { body });
     return data.outputs[0]?.data ?? '';
   };
 
   test('is a file that is there without the service, and that it answers for', async () => {
-    const url = await picture();
+    const url = await makePicture();
     expect(url).toMatch(/^file:\/\/\/.*\/media\/[0-9a-f-]+\.png$/);
     const bytes = readFileSync(fileURLToPath(url));
     expect(service.owns(new URL(url))).toBe(true);
@@ -177,7 +180,7 @@ describe('the media of a run', () => {
   });
 
   test("can't be any other file", async () => {
-    const url = await picture();
+    const url = await makePicture();
     for (const other of [
       'file:///etc/passwd',
       url.replace('.png', '.jpg'),
@@ -191,13 +194,13 @@ describe('the media of a run', () => {
   });
 
   test('expires after a day', async () => {
-    const url = await picture();
+    const url = await makePicture();
     clock.advance(DAY);
     expect((await fetchMedia(url)).http).toBe(410);
   });
 
   test('has a signed URL if the same store is served', async () => {
-    await picture();
+    await makePicture();
     const served = await TestService.forTest({ dataDir, clock });
     const { rows } = await served.data<{ rows: Run[] }>('/runs');
     expect(rows[0]?.outputs[0]?.data).toMatch(

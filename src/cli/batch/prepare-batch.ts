@@ -55,7 +55,8 @@ export interface PreparedBatch {
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const openedImages = await openImages(createImageFinder(ctx), images);
+  const imageFinder = createImageFinder(ctx);
+  const openedImages = await openImages(imageFinder, images);
   const unpacedConnection = await getTargetConnection(ctx, options.target);
   checkCostCap(options.caps, unpacedConnection);
   const connection = createPacedConnection(ctx, unpacedConnection, options.rate);
@@ -79,7 +80,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     promptVersionId,
     estimatedCredits: resolvedTarget.estimatedCredits,
     fields,
-    common: await openNamedImages(fields, { text, images: openedImages }, createImageFinder(ctx)),
+    common: await openNamedImages(fields, { text, images: openedImages }, imageFinder),
     runOptions,
     ignoredColumns: options.ignoredColumns,
     folder: getRowsFolder(ctx, options),
@@ -97,12 +98,12 @@ export async function prepareRow(
   row: ReadableRow,
 ): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions } = batch;
-  const finder = createNamedImageFinder(ctx, batch.folder);
+  const rowImageFinder = createNamedImageFinder(ctx, batch.folder);
   const writtenInputs = {
     text: pickTextInputs(batch, row),
-    images: await openImages(finder, pickImages(batch, row)),
+    images: await openImages(rowImageFinder, pickImages(batch, row)),
   };
-  const rowInputs = await openNamedImages(fields, writtenInputs, finder);
+  const rowInputs = await openNamedImages(fields, writtenInputs, rowImageFinder);
 
   return {
     promptVersionId,

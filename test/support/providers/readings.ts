@@ -4,7 +4,7 @@ import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import type { InterfaceName } from '../../../src/models/model-entry.ts';
 import { readAnswer } from '../../../src/models/providers/answers/answer-body.ts';
 import { ModelAnswer } from '../../../src/models/providers/answers/model-answer.ts';
-import { PROVIDER_INTERFACES } from '../../../src/models/providers/requests/provider-clients.ts';
+import { PROVIDER_INTERFACES } from '../../../src/models/providers/requests/provider-interfaces.ts';
 
 /** An answer as a provider sends it: one body, or the events of a stream. */
 export type SentAnswer =

@@ -7,7 +7,7 @@ import { buildDrawing } from './build-drawing.ts';
 import type { BuiltRequest, RequestTarget } from './built-request.ts';
 import { type SortedOptions, sortOptions } from './call-options.ts';
 import { chooseJsonForm } from './json-form.ts';
-import { PROVIDER_INTERFACES } from './provider-clients.ts';
+import { PROVIDER_INTERFACES } from './provider-interfaces.ts';
 
 /**
  * Builds the request to a provider. The client of the interface makes it and gets an empty answer
