@@ -38,7 +38,7 @@ it.skipIf(programs === undefined)(
     const firstServer = await startInstance(database);
     const { people, posterUrl } = await followGuide(firstServer);
 
-    expect(await mediaTypeOf(posterUrl, firstServer)).toBe('image/png');
+    expect(await fetchMediaType(posterUrl, firstServer)).toBe('image/png');
     expect(people).toHaveLength(2);
 
     const [author = '', colleague = ''] = people;
@@ -51,7 +51,7 @@ it.skipIf(programs === undefined)(
 
     const restoredServer = await restoreFromBackup(firstServer, database);
     expect(restoredServer.key()).toBeUndefined();
-    expect(await mediaTypeOf(posterUrl, restoredServer)).toBe('image/png');
+    expect(await fetchMediaType(posterUrl, restoredServer)).toBe('image/png');
 
     const runs = await runCommandHere(['runs', 'list', '--profile', 'team'], { home: colleague });
     expect(runs.stdout).toMatch(/\tPoster\n$/u);
@@ -173,7 +173,7 @@ async function startDatabase() {
 }
 
 /** Returns the media type that a server answers for the printed URL of a picture. */
-async function mediaTypeOf(printedUrl: string, { url }: Instance): Promise<string | null> {
+async function fetchMediaType(printedUrl: string, { url }: Instance): Promise<string | null> {
   expect(printedUrl).toMatch(new RegExp(`^${ADDRESS}/media/`, 'u'));
   const answer = await fetch(printedUrl.trim().replace(ADDRESS, url));
   return answer.headers.get('content-type');

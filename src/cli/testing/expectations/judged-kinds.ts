@@ -139,7 +139,7 @@ function withoutThoughts(reply: string): string {
 }
 
 /** Returns the beginning of a judge's reply, where its verdict is. */
-function readBeginning(reply: string): string {
+function readReplyBeginning(reply: string): string {
   return withoutThoughts(reply).slice(0, MAX_REPLY_LENGTH);
 }
 
@@ -148,7 +148,7 @@ export function parseRubricVerdict(reply: string): {
   readonly passes: boolean;
   readonly reason: string;
 } {
-  const { verdict, reason = '' } = VERDICT.exec(readBeginning(reply))?.groups ?? {};
+  const { verdict, reason = '' } = VERDICT.exec(readReplyBeginning(reply))?.groups ?? {};
   if (verdict === undefined) {
     throw new CliError('the judge answered neither yes nor no', {
       status: 'PROTOCOL_ERROR',
@@ -166,7 +166,7 @@ export function parseRubricVerdict(reply: string): {
 
 /** Returns the score after the yes or no of a reply; undefined if none from 0 to 1 is there. */
 function parseScore(reply: string): number | undefined {
-  const { number, percent, total } = SCORE.exec(readBeginning(reply))?.groups ?? {};
+  const { number, percent, total } = SCORE.exec(readReplyBeginning(reply))?.groups ?? {};
   if (number === undefined) return undefined;
   const maximum = percent === undefined ? Number(total ?? 1) : 100;
   const score = Number(number) / maximum;

@@ -62,7 +62,7 @@ export async function migratePostgres(db: Db): Promise<boolean> {
 
     const stored = await readStoreVersion(trx);
     if (stored === undefined) {
-      await applySteps(trx, POSTGRES_MIGRATIONS);
+      await applyMigrations(trx, POSTGRES_MIGRATIONS);
       return false;
     }
 
@@ -73,14 +73,14 @@ export async function migratePostgres(db: Db): Promise<boolean> {
 
     const isOutdated = stored.version < SCHEMA_VERSION;
     if (isOutdated || stored.program === null) {
-      await applySteps(trx, POSTGRES_MIGRATIONS.slice(stored.version + UNVERSIONED_STEPS));
+      await applyMigrations(trx, POSTGRES_MIGRATIONS.slice(stored.version + UNVERSIONED_STEPS));
     }
     return isOutdated;
   });
 }
 
 /** Brings the schema to the current version, and stores which programs work on it. */
-async function applySteps(trx: Db, steps: readonly string[]): Promise<void> {
+async function applyMigrations(trx: Db, steps: readonly string[]): Promise<void> {
   for (const step of steps) await sql.raw(step).execute(trx);
   await sql`delete from "storeVersion"`.execute(trx);
   await sql`insert into "storeVersion" ("version", "program", "oldest", "oldestProgram")
