@@ -64,22 +64,25 @@ export async function runRound(
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const preparedRound = await prepareRound(ctx, options, budget, round);
   const { files, paths, entries, faults, judge, baseline } = preparedRound;
-  const checkedEntries = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
-  await checkBeforeSending(preparedRound, budget, checkedEntries);
+  const entriesWithChecks = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
+  await checkBeforeSending(preparedRound, budget, entriesWithChecks);
 
   if (options.dryRun) {
-    return { files, code: await dryRunTests(ctx, checkedEntries, faults, { ...options, judge }) };
+    return {
+      files,
+      code: await dryRunTests(ctx, entriesWithChecks, faults, { ...options, judge }),
+    };
   }
 
-  if (round !== undefined && (await isRoundFree(ctx, preparedRound))) {
+  if (round !== undefined && (await isRoundFree(ctx, entriesWithChecks, preparedRound))) {
     round.onFreeRound();
   }
 
   const media = new Map<string, MediaContent>();
-  const tests = { entries: checkedEntries, paths, judge, budget, media };
-  const checkedResults = await runChecked(ctx, options, files, tests);
+  const tests = { entries: entriesWithChecks, paths, judge, budget, media };
+  const runResults = await runEntries(ctx, options, files, tests);
 
-  const resultsBeforeUpdate = withUncheckedResults(checkedResults, entries);
+  const resultsBeforeUpdate = withUncheckedResults(runResults, entries);
   if (resultsBeforeUpdate.length + faults.length === 0 && !options.watch) {
     reportNothingRun(ctx, options, preparedRound.passedCount);
   }
@@ -87,7 +90,7 @@ export async function runRound(
   const update = options.update
     ? await updateTestFiles(ctx, resultsBeforeUpdate)
     : { results: resultsBeforeUpdate, faults: [] };
-  const orderedResults = sortInFileOrder(
+  const orderedResults = sortByFileOrder(
     [...update.results, ...faults.map(toFaultyFileResult)],
     paths,
   );
@@ -111,7 +114,7 @@ export async function runRound(
 async function checkBeforeSending(
   { entries, judge, judgedExpectations, baseline }: PreparedRound,
   budget: Budget,
-  checkedEntries: readonly PreparedEntry[],
+  entriesWithChecks: readonly PreparedEntry[],
 ): Promise<void> {
   if (baseline && entries.length > 0) {
     requireComparable(
@@ -120,7 +123,7 @@ async function checkBeforeSending(
     );
   }
 
-  await checkPrices(budget, checkedEntries);
+  await checkPrices(budget, entriesWithChecks);
   for (const expectation of judgedExpectations) await judge.checkPrice(expectation);
 }
 
@@ -131,7 +134,7 @@ function throwIfUnanswered(results: readonly EntryResult[]): void {
 }
 
 /** Runs the cases that have checks, and shows how many answers are checked. */
-async function runChecked(
+async function runEntries(
   ctx: Context,
   options: TestOptions,
   files: readonly TestFile[],
@@ -144,11 +147,15 @@ async function runChecked(
   };
 
   const concurrency = options.concurrency ?? findLowestConcurrency(files);
-  const runResults = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
+  const pendingResults = runEntriesByService(
+    ctx,
+    { ...tests, onChecked },
+    { ...options, concurrency },
+  );
   const formatCheckProgress = (): string =>
     `${checkedCount} of ${pluralize(answerCount, 'answer')} checked`;
 
-  return await withSpinner(ctx, formatCheckProgress, runResults).catch((error: unknown) => {
+  return await withSpinner(ctx, formatCheckProgress, pendingResults).catch((error: unknown) => {
     const hasEmbeddedRuns = tests.entries.some(({ connection }) => connection.embedded);
     throw withResumeHint(
       error,
@@ -222,7 +229,7 @@ async function reportRound(
  * of the entries.
  */
 function withUncheckedResults(
-  checkedResults: readonly EntryResult[],
+  runResults: readonly EntryResult[],
   entries: readonly PreparedEntry[],
 ): EntryResult[] {
   const unchecked = entries
@@ -230,7 +237,7 @@ function withUncheckedResults(
     .filter(({ testCase }) => isUnchecked(testCase));
   const positions = new Map(entries.map(({ entry }, index) => [entry, index]));
   const getPosition = ({ entry }: EntryResult): number => positions.get(entry) ?? positions.size;
-  return [...checkedResults, ...unchecked.map(toUncheckedResult)].toSorted(
+  return [...runResults, ...unchecked.map(toUncheckedResult)].toSorted(
     (one, other) => getPosition(one) - getPosition(other),
   );
 }
@@ -238,7 +245,8 @@ function withUncheckedResults(
 /** Returns true if nothing costs money: every answer is recorded or comes from a free model. */
 async function isRoundFree(
   ctx: Context,
-  { entries, isJudged }: Pick<PreparedRound, 'entries' | 'isJudged'>,
+  entries: readonly PreparedEntry[],
+  { isJudged }: Pick<PreparedRound, 'isJudged'>,
 ): Promise<boolean> {
   if (ctx.isReplay) return true;
   if (isJudged) return false;
@@ -264,8 +272,8 @@ function nothingToRunError({ failed, filter }: TestOptions): CliError {
   return notFoundError(`no case has ${JSON.stringify(filter)} in its name or file`);
 }
 
-/** Groups the results by file, in the order of the files. */
-function sortInFileOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
+/** Sorts the results by the order of their files; those of one file keep theirs. */
+function sortByFileOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
   const getPosition = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
   return results.toSorted((one, other) => getPosition(one) - getPosition(other));
 }

@@ -15,6 +15,12 @@ function withFiles(files: Record<string, string>) {
   return { home, local: localService };
 }
 
+async function startedService(): Promise<TestService> {
+  const started = await TestService.start();
+  onTestFinished(() => started.close());
+  return started;
+}
+
 it('publishes files, and says which were the latest already', async () => {
   const within = withFiles({ 'haiku.prompt': HAIKU, 'other.prompt': HAIKU });
   const first = await runInProcess(['prompts', 'publish', 'haiku.prompt', 'other.prompt'], within);
@@ -82,29 +88,19 @@ it('uses the setting model for a file without a model, else says that echo answe
   expect(missing.exitCode).toBe(EXIT.usage);
 });
 
-it('to a serve reports every fault with line and column, found here or there', async () => {
+it.each([
+  ['the command', 'model: [echo', /^error: bad\.prompt:\d+:\d+: .+ \(USAGE_ERROR\)\n$/],
+  ['the serve', 'model: nobody', /^error: bad\.prompt:3:8: the model `nobody` does not exist; /],
+])('to a serve names line and column of a fault that %s finds', async (_, line, fault) => {
   const { service } = await startedService();
-  const bad = '---\nmodel: nobody\ntitle: 3\ninput: 4\n---\nx\n';
-  const within = {
-    ...withFiles({ 'bad.prompt': bad, 'strange.prompt': '---\nmodel: nobody\n---\nx\n' }),
-  };
+  const { exitCode, stderr } = await runInProcess(['prompts', 'publish', 'bad.prompt'], {
+    ...withFiles({ 'bad.prompt': `---\ntitle: Bad\n${line}\n---\nx\n` }),
+    env: { PROMPTRUN_BASE_URL: service.url, PROMPTRUN_API_KEY: service.sessionKey },
+  });
 
-  const env = { PROMPTRUN_BASE_URL: service.url, PROMPTRUN_API_KEY: service.sessionKey };
-  for (const file of ['bad.prompt', 'strange.prompt']) {
-    const { exitCode, stderr } = await runInProcess(['prompts', 'publish', file], {
-      ...within,
-      env,
-    });
-    expect(exitCode).toBe(EXIT.usage);
-    expect(stderr()).toMatch(new RegExp(`^error: ${file}:\\d+:\\d+: `));
-  }
+  expect(stderr()).toMatch(fault);
+  expect(exitCode).toBe(EXIT.usage);
 });
-
-async function startedService(): Promise<TestService> {
-  const started = await TestService.start();
-  onTestFinished(() => started.close());
-  return started;
-}
 
 it.each([
   [[], 'give prompt files'],

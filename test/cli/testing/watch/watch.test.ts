@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { startInProcess } from '../../../support/context.ts';
@@ -181,6 +181,28 @@ describe('test --watch', () => {
     project.write('slow.test.yaml', slow(0));
     expect(await round()).toMatch(/slow\.test\.yaml changed: 1 case\n[^]*2 passed, 0 failed/u);
     expect(stdout().match(/^passed /gmu)).toHaveLength(2);
+
+    raise('SIGTERM');
+    expect(await ended).toBe(EXIT.terminated);
+  });
+
+  it('ends a round at a change although a case without checks, which is not sent, has a price', async () => {
+    const slow = (delay: number): string =>
+      `target: sandbox\ncases:\n  - { name: slow, options: { delaySeconds: ${delay} } }\n`;
+    const project = new Project({
+      'slow.test.yaml': slow(130),
+      'promptfooconfig.yaml': `prompts: ['{{a}}']
+providers: ['openai:gpt-4.1']
+tests: [{ description: bare, vars: { a: x }, assert: [{ type: similar, value: y }] }]
+`,
+    });
+    vi.stubEnv('OPENAI_API_KEY', 'k');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { round, raise, ended } = startWatching(project, ['--skip-unsupported']);
+    await vi.waitFor(() => expect(readRunJournal(project)).not.toBe(''), { timeout: 60_000 });
+
+    project.write('slow.test.yaml', slow(0));
+    expect(await round()).toMatch(/slow\.test\.yaml changed: 1 case\n[^]*1 passed, 0 failed/u);
 
     raise('SIGTERM');
     expect(await ended).toBe(EXIT.terminated);
