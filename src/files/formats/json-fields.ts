@@ -20,8 +20,8 @@ export function formatScalar(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** Returns a string unchanged, and any other value as JSON. */
-export function toTextOrJson(value: NonNullable<unknown> | null): string {
+/** Returns a string unchanged, and any other value except undefined as JSON. */
+export function toTextOrJson(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
