@@ -15,7 +15,7 @@ const LOG_EVIDENCE_THRESHOLD = Math.log(20);
 const HALVINGS = 60;
 
 /** More answers than anyone would wait for. */
-const MAX_FURTHER_RUNS = 10_000;
+export const MAX_FURTHER_RUNS = 10_000;
 
 /**
  * Returns the logarithm of the evidence against a true rate r, in either direction: of
@@ -87,7 +87,7 @@ export function countGoodRunsNeeded(required: number): number {
 /**
  * Returns how many more answers would probably decide the case at the observed rate.
  *
- * @returns undefined if it would be more than 10,000
+ * @returns undefined if it would be more than `MAX_FURTHER_RUNS`
  */
 export function countFurtherRunsNeeded(
   required: number,

@@ -5,7 +5,7 @@ import { renderGridMarkdown } from '../../outputs/html/grid-markdown.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { formatBaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { formatEntryName } from '../entry-result.ts';
-import type { ReportedResult } from './reasons.ts';
+import type { ReportedResult } from './reported-result.ts';
 import type { TestSummary } from './test-summary.ts';
 import { buildTestsGrid, type ReportMaterial } from './tests-grid.ts';
 import { renderLinesReport } from './text-report.ts';

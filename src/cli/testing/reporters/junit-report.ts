@@ -7,7 +7,7 @@ import {
   formatBaselineComparison,
 } from '../baseline/compare-with-baseline.ts';
 import { countStatuses, formatEntryName } from '../entry-result.ts';
-import type { ReportedResult } from './reasons.ts';
+import type { ReportedResult } from './reported-result.ts';
 import type { TestSummary } from './test-summary.ts';
 import { listFailureDetails } from './text-report.ts';
 

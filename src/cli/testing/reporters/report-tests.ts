@@ -12,7 +12,7 @@ import type { Reporter, ReportOutput } from '../test-options.ts';
 import { renderGithubReport, writeJobSummary } from './github-report.ts';
 import { buildJsonReport } from './json-report.ts';
 import { renderJunitReport } from './junit-report.ts';
-import { type ReportedResult, withReasons } from './reasons.ts';
+import { type ReportedResult, withReasons } from './reported-result.ts';
 import { buildTestsGrid, type ReportMaterial } from './tests-grid.ts';
 import { renderLinesReport, renderTreeReport } from './text-report.ts';
 

@@ -20,7 +20,7 @@ import {
   type Repetition,
 } from '../entry-result.ts';
 import { buildCaseRanges, buildSummaryRanges } from './rate-ranges.ts';
-import type { ReportedResult } from './reasons.ts';
+import type { ReportedResult } from './reported-result.ts';
 import { formatSummary, OWN_MODEL, type TestSummary } from './test-summary.ts';
 
 /** The material of a page that is not in the reported results. */

@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import type { GridPart } from '../../outputs/html/grid.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { formatEntryName, formatTotals } from '../entry-result.ts';
-import type { ReportedResult } from './reasons.ts';
+import type { ReportedResult } from './reported-result.ts';
 import { formatSummary, type TestSummary } from './test-summary.ts';
 
 /**

@@ -3,7 +3,7 @@ import { shorten } from '../../../utils/shortened.ts';
 import type { Context } from '../../context.ts';
 import { computeDifferences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/html/grid.ts';
-import { countFurtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
+import { countFurtherRunsNeeded, MAX_FURTHER_RUNS } from '../../statistics/confidence-sequence.ts';
 import { formatPassRate } from '../../statistics/interval.ts';
 import { computeRateInterval, isFlaky } from '../../statistics/rates.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
@@ -23,7 +23,7 @@ export interface ReportedResult extends EntryResult {
    * The messages of each repetition, each with the answer or its difference from the expected one.
    */
   readonly reasons: readonly (readonly GridPart[])[];
-  /** The same for all repetitions, with equal ones once. */
+  /** The reasons of all repetitions: equal ones appear once, under the numbers of their runs. */
   readonly mergedReasons: readonly GridPart[];
   /** Short forms of the messages without duplicates, one line each with expected and actual. */
   readonly messages: readonly string[];
@@ -38,71 +38,72 @@ export async function withReasons(
   const reportedResults: ReportedResult[] = [];
   for (const result of nameFaultOnce(results)) {
     const { repetitions, entry } = result;
-    const reasonsByRun: GridPart[][] = [];
+    const reasons: GridPart[][] = [];
     for (const repetition of repetitions) {
-      reasonsByRun.push(await buildFailureReasons(ctx, repetition, entry.file.name));
+      reasons.push(await buildFailureReasons(ctx, repetition, entry.file.name));
     }
 
     const isRepeated = repetitions.length > 1;
-    const numberedReasons = reasonsByRun.map((parts, index) =>
-      withPrefix(parts, `run ${index + 1}: `),
-    );
-    const undecidedTexts = explainUndecided(result);
+    const numberedReasons = reasons.map((parts, index) => withPrefix(parts, `run ${index + 1}: `));
+    const undecidedText = explainUndecided(result);
     reportedResults.push({
       ...result,
-      summary: [...summariseRate(result), ...undecidedTexts].join('; '),
+      summary: [summariseRate(result), undecidedText].filter(text => text !== '').join('; '),
       change: formatChange(baseline?.changes.get(entry)),
-      reasons: isRepeated ? numberedReasons : reasonsByRun,
-      mergedReasons: isRepeated ? mergeEqualReasons(reasonsByRun) : reasonsByRun.flat(),
-      messages: [...undecidedTexts, ...formatReasons(repetitions)],
+      reasons: isRepeated ? numberedReasons : reasons,
+      mergedReasons: isRepeated ? mergeEqualReasons(reasons) : reasons.flat(),
+      messages: [...(undecidedText === '' ? [] : [undecidedText]), ...formatReasons(repetitions)],
     });
   }
   return reportedResults;
 }
 
-/** Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %), flaky`. */
-function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): string[] {
-  if (caseRuns === undefined || (caseRuns.runs === 1 && status !== 'undecided')) {
-    const passed = repetitions.filter(hasPassed).length;
-    return repetitions.length > 1 ? [`${passed} of ${repetitions.length} passed`] : [];
+/**
+ * Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %), flaky`; without
+ * the interval if the runs give no rate, and empty for a single repetition.
+ */
+function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): string {
+  const hasRate = caseRuns !== undefined && (caseRuns.runs > 1 || status === 'undecided');
+  if (!hasRate) {
+    const passedCount = repetitions.filter(hasPassed).length;
+    return repetitions.length > 1 ? `${passedCount} of ${repetitions.length} passed` : '';
   }
 
   const { passed, runs } = caseRuns;
+  const rate = formatPassRate(passed, runs, computeRateInterval(caseRuns));
+  const flaky = isFlaky(caseRuns) ? ', flaky' : '';
   const needed = status === 'passed' ? '' : `, ${formatNeeded(entry.testCase.pass, runs)}`;
-  return [
-    `${formatPassRate(passed, runs, computeRateInterval(caseRuns))}${isFlaky(caseRuns) ? ', flaky' : ''}${needed}`,
-  ];
+  return `${rate}${flaky}${needed}`;
 }
 
-/** Returns a text on an undecided case with the runs that would probably decide it. */
-function explainUndecided({ status, caseRuns, entry }: EntryResult): string[] {
+/** Returns a text on an undecided case with the runs that would probably decide it; else empty. */
+function explainUndecided({ status, caseRuns, entry }: EntryResult): string {
   const { pass } = entry.testCase;
-  if (status !== 'undecided' || caseRuns === undefined || pass.kind !== 'rate') return [];
+  if (status !== 'undecided' || caseRuns === undefined || pass.kind !== 'rate') return '';
   const furtherRunCount = countFurtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
   const runs =
     furtherRunCount === undefined
-      ? 'more than 10,000 more'
+      ? `more than ${formatNumber(MAX_FURTHER_RUNS)} more`
       : `about ${formatNumber(furtherRunCount)} more`;
-  return [`not enough runs to say: ${runs} would probably decide`];
+  return `not enough runs to say: ${runs} would probably decide`;
 }
 
-/** Names a fault that postponed several results only once, in the first of them. */
+/** Names the fault that stopped a test only in the first of the repetitions that it postponed. */
 function nameFaultOnce(results: readonly EntryResult[]): EntryResult[] {
-  let isReported = false;
+  const firstPostponed = results
+    .flatMap(({ repetitions }) => repetitions)
+    .find(({ fault, isPostponed }) => isPostponed && fault !== undefined);
+  const message = 'not run because of the fault above';
+
   return results.map(result => ({
     ...result,
     repetitions: result.repetitions.map(repetition => {
       const { fault, isPostponed } = repetition;
-      if (!isPostponed || fault === undefined) return repetition;
+      const isNamedAbove = isPostponed && fault !== undefined && repetition !== firstPostponed;
+      if (!isNamedAbove) return repetition;
 
       const { status, data, exitCode } = fault;
-      const message = 'not run because of the fault above';
-      const shownRepetition = isReported
-        ? { ...repetition, fault: { status, data, exitCode, message, hints: [] } }
-        : repetition;
-      isReported = true;
-
-      return shownRepetition;
+      return { ...repetition, fault: { status, data, exitCode, message, hints: [] } };
     }),
   }));
 }
@@ -125,8 +126,10 @@ async function buildFailureReasons(
     if (expected === undefined) {
       parts.push({ kind: 'text', text: actual });
     } else {
-      const lines = [withLineEnd(expected), withLineEnd(actual)] as const;
-      parts.push({ kind: 'difference', parts: await computeDifferences(ctx, ...lines, 'lines') });
+      const oldText = withLineEnd(expected);
+      const newText = withLineEnd(actual);
+      const differences = await computeDifferences(ctx, oldText, newText, 'lines');
+      parts.push({ kind: 'difference', parts: differences });
     }
   }
 
@@ -146,17 +149,18 @@ function withPrefix(parts: readonly GridPart[], prefix: string): GridPart[] {
 function mergeEqualReasons(reasons: readonly (readonly GridPart[])[]): GridPart[] {
   const groups = new Map<
     string,
-    { readonly parts: readonly GridPart[]; readonly runs: number[] }
+    { readonly parts: readonly GridPart[]; readonly runNumbers: number[] }
   >();
   for (const [index, parts] of reasons.entries()) {
     const key = JSON.stringify(parts);
-    const group = groups.get(key) ?? { parts, runs: [] };
+    const group = groups.get(key) ?? { parts, runNumbers: [] };
     groups.set(key, group);
-    group.runs.push(index + 1);
+    group.runNumbers.push(index + 1);
   }
-  return [...groups.values()].flatMap(({ parts, runs }) =>
-    withPrefix(parts, `${runs.length === 1 ? 'run' : 'runs'} ${formatRanges(runs)}: `),
-  );
+  return [...groups.values()].flatMap(({ parts, runNumbers }) => {
+    const noun = runNumbers.length === 1 ? 'run' : 'runs';
+    return withPrefix(parts, `${noun} ${formatRanges(runNumbers)}: `);
+  });
 }
 
 /** Returns ascending numbers as text, such as `1–3, 5`. */
