@@ -11,7 +11,7 @@ import type { SourceRow } from '../inputs/rows/row.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
 import type { JobEnd } from '../jobs/batch-journal.ts';
 import type { JobOutcome, RunDetails } from '../jobs/job.ts';
-import { formatError, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
+import { formatError, isCapReached, refusesEveryJob } from '../jobs/job-errors.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
 import { withPaths } from '../outputs/present-run.ts';
 import { joinProviderReasons } from '../outputs/run-errors.ts';
@@ -246,10 +246,10 @@ function reportEnd(
   outcome: JobOutcome,
 ): void {
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-  if (isAtCap(error) || error instanceof NoMoreRunsWanted) return stop.stopRows();
+  if (isCapReached(error) || error instanceof NoMoreRunsWanted) return stop.stopRows();
 
   // A fault that every row would meet is reported once, at the end.
-  if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;
+  if (error === undefined || outcome.kind === 'postponed' || refusesEveryJob(error)) return;
 
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
   reportRow(ctx, source.name, row, { error, candidates });

@@ -31,7 +31,7 @@ export function findErrorRunId(error: unknown): string | undefined {
 }
 
 /** Returns true if a cap refused the creation. */
-export function isAtCap(error: unknown): boolean {
+export function isCapReached(error: unknown): boolean {
   return error instanceof CliError && error.exitCode === EXIT.capReached;
 }
 
@@ -51,7 +51,7 @@ export function maySendAgain(error: unknown): boolean {
  * Returns true for a refusal of the key, the account or its quota, which every further job would
  * meet too.
  */
-export function isRefusalOfAll(error: unknown): boolean {
+export function refusesEveryJob(error: unknown): boolean {
   if (error instanceof ProviderRunError) {
     return error.kind === 'unauthorised' || error.kind === 'quota';
   }
@@ -63,7 +63,7 @@ export function isRefusalOfAll(error: unknown): boolean {
 }
 
 /** Returns true if no part of the creation was sent to a service, or to the provider behind it. */
-export function hasReachedNobody(error: unknown): boolean {
+export function wasNeverSent(error: unknown): boolean {
   if (error instanceof ProviderRunError) return error.kind === 'unreachable';
   return error instanceof NetworkError && error.nothingSent;
 }

@@ -14,11 +14,11 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan, RunDetails } from './job.ts';
 import {
   findErrorRunId,
-  hasReachedNobody,
-  isAtCap,
+  isCapReached,
   isFatal,
-  isRefusalOfAll,
   maySendAgain,
+  refusesEveryJob,
+  wasNeverSent,
 } from './job-errors.ts';
 import { withTurn } from './paced-connection.ts';
 
@@ -252,7 +252,7 @@ class RunningJob {
     const timeIsUp = madeNoRun ? toTimeIsUp(error, ctx.timeLeftMs()) : undefined;
     if (timeIsUp !== undefined) return timeIsUp;
 
-    const concernsAllJobs = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
+    const concernsAllJobs = refusesEveryJob(error) || wasNeverSent(error) || isCapReached(error);
     const isStopped =
       error instanceof NoMoreRunsWanted || (maySendAgain(error) && stopping.aborted);
     return concernsAllJobs || isStopped ? error : undefined;

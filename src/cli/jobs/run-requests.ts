@@ -6,7 +6,7 @@ import type { CreatedRun } from '../creation/creation-result.ts';
 import type { Budget } from '../creation/spending/budget.ts';
 import { computeRunSeconds, type Job, type JobJournal, type JobOutcome } from './job.ts';
 import { type PlannedJob, runJobs } from './job-engine.ts';
-import { isAtCap } from './job-errors.ts';
+import { isCapReached } from './job-errors.ts';
 import { StopControl } from './stop-control.ts';
 
 export interface RequestResult {
@@ -144,7 +144,7 @@ function toRequestResult(outcome: JobOutcome): RequestResult {
     run: undefined,
     seconds,
     fault: toFailure(error),
-    isPostponed: outcome.kind === 'postponed' && !isAtCap(error),
+    isPostponed: outcome.kind === 'postponed' && !isCapReached(error),
     isInDoubt: outcome.kind === 'in doubt',
   };
 }

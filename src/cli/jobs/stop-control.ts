@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, Interrupted, NoMoreRunsWanted, TimeIsUp } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JobOutcome } from './job.ts';
-import { hasReachedNobody, isRefusalOfAll } from './job-errors.ts';
+import { refusesEveryJob, wasNeverSent } from './job-errors.ts';
 
 /** Number of consecutive creations that may reach nobody before the batch stops. */
 const MAX_UNREACHED = 10;
@@ -53,7 +53,7 @@ export class StopControl {
     if (faultOfAll !== undefined) {
       if (findFaultOfAllJobs(this.#fault) === undefined) this.#fault = faultOfAll;
       this.stopRows();
-    } else if (outcome.kind === 'postponed' && hasReachedNobody(outcome.error)) {
+    } else if (outcome.kind === 'postponed' && wasNeverSent(outcome.error)) {
       this.#fault ??= outcome.error;
       this.#unreached += 1;
       if (this.#unreached >= MAX_UNREACHED) this.stopRows();
@@ -128,7 +128,7 @@ export class StopControl {
  * them.
  */
 function findFaultOfAllJobs(error: unknown): unknown {
-  if (isRefusalOfAll(error) || error instanceof TimeIsUp) return error;
+  if (refusesEveryJob(error) || error instanceof TimeIsUp) return error;
   return error instanceof CliError && error.exitCode === EXIT.waitTimeout
     ? new TimeIsUp()
     : undefined;

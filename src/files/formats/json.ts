@@ -47,7 +47,7 @@ export function encodePointerStep(name: string | number): string {
 }
 
 /** Returns the name in a step of a JSON Pointer. */
-export function parsePointerStep(step: string): string {
+export function decodePointerStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 

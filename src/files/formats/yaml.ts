@@ -1,5 +1,5 @@
 import { type FileFault, type FilePosition, faultAt } from './file-fault.ts';
-import { type JsonValue, parsePointerStep } from './json.ts';
+import { decodePointerStep, type JsonValue } from './json.ts';
 import { parseYamlNode, type YamlNode, type YamlPair } from './yaml-node.ts';
 
 /**
@@ -188,7 +188,7 @@ export class YamlValue implements FilePosition {
   /** Returns the value at a JSON Pointer, or its nearest existing ancestor. */
   findAt(pointer: string): YamlValue {
     const [, step, ...rest] = pointer.split('/');
-    const child = step === undefined ? undefined : this.#findChild(parsePointerStep(step));
+    const child = step === undefined ? undefined : this.#findChild(decodePointerStep(step));
     return child ? child.findAt(['', ...rest].join('/')) : this;
   }
 

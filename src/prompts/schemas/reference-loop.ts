@@ -1,10 +1,10 @@
 import {
+  decodePointerStep,
   encodePointerStep,
   findOwnValue,
   isJsonList,
   type JsonObject,
   type JsonValue,
-  parsePointerStep,
 } from '../../files/formats/json.ts';
 
 /**
@@ -208,8 +208,8 @@ function withoutHash(uri: string): string {
  */
 export function decodeUriStep(step: string): string {
   try {
-    return parsePointerStep(decodeURIComponent(step));
+    return decodePointerStep(decodeURIComponent(step));
   } catch {
-    return parsePointerStep(step);
+    return decodePointerStep(step);
   }
 }

@@ -9,7 +9,7 @@ import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { type Failure, toFailure } from '../../core/failure.ts';
-import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
+import { refusesEveryJob, wasNeverSent } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import { joinTextOutputs } from '../../outputs/output-schema.ts';
 import { joinProviderReasons, listErrorTexts } from '../../outputs/run-errors.ts';
@@ -68,7 +68,7 @@ export async function checkRun(
 
     return { ...shownResult, mismatches };
   } catch (error) {
-    const isPostponed = isRefusalOfAll(error) || hasReachedNobody(error);
+    const isPostponed = refusesEveryJob(error) || wasNeverSent(error);
     return {
       ...shownResult,
       mismatches,

@@ -12,10 +12,12 @@ interface RowOfNewRun extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndCol
   readonly request: string | null;
 }
 
-export const CLAIM_KEY = new PreparedQuery(
+export const CLAIM_IDEMPOTENCY_KEY = new PreparedQuery(
   (
     db,
-    value: ValueOf<Idempotency & { userId: number; runId: string; now: number; expired: number }>,
+    value: ValueOf<
+      Idempotency & { userId: number; runId: string; now: number; expiredBefore: number }
+    >,
   ) =>
     db
       .insertInto('idempotencyKeys')
@@ -34,7 +36,7 @@ export const CLAIM_KEY = new PreparedQuery(
             runId: ref('excluded.runId'),
             createdAt: ref('excluded.createdAt'),
           }))
-          .where('idempotencyKeys.createdAt', '<', value('expired')),
+          .where('idempotencyKeys.createdAt', '<', value('expiredBefore')),
       ),
 );
 
@@ -42,7 +44,7 @@ export const FIND_CALLER = new PreparedQuery((db, value: ValueOf<{ userId: numbe
   selectCallerWithPlan(db, value('userId')),
 );
 
-export const FIND_CALLER_WITH_KEY = new PreparedQuery(
+export const FIND_CALLER_WITH_API_KEY = new PreparedQuery(
   (db, value: ValueOf<{ userId: number; keyId: string }>) =>
     selectCallerWithPlan(db, value('userId'))
       .innerJoin('keys', 'keys.userId', 'users.id')
@@ -63,7 +65,7 @@ export const FIND_RUNNABLE_VERSION = new PreparedQuery(
 );
 
 /** Sums up the input texts of a user's unfinished runs. */
-export const SUM_OPEN_TEXTS = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
+export const SUM_UNFINISHED_TEXTS = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
   db
     .selectFrom('runs')
     .select(sql<number>`cast(coalesce(sum("textBytes"), 0) as bigint)`.as('bytes'))
@@ -75,23 +77,24 @@ interface ReservedValues {
   readonly userId: number;
   readonly credits: number;
   readonly inputBytes: number;
-  readonly maxBytes: number;
+  /** The most media bytes that the user may have without this run. */
+  readonly maxMediaBytesBefore: number;
   readonly nowMicros: number;
 }
 
-export const RESERVE = new PreparedQuery((db, value: ValueOf<ReservedValues>) =>
+export const RESERVE_CREDITS_AND_SPACE = new PreparedQuery((db, value: ValueOf<ReservedValues>) =>
   db
     .updateTable('users')
     .set(({ eb, ref }) => ({
       credits: eb('credits', '-', value('credits')),
       mediaBytes: eb('mediaBytes', '+', value('inputBytes')),
-      // Unique and growing even if the clock stands still or goes back, because the list is ordered
-      // by it.
+      // The list of runs is ordered by this time, so it grows even if the clock stands still or goes
+      // back.
       lastRunAt: sql<number>`case when ${ref('lastRunAt')} < ${value('nowMicros')} then ${value('nowMicros')} else ${ref('lastRunAt')} + 1 end`,
     }))
     .where('id', '=', value('userId'))
     .where('credits', '>=', value('credits'))
-    .where('mediaBytes', '<=', value('maxBytes'))
+    .where('mediaBytes', '<=', value('maxMediaBytesBefore'))
     .returning('lastRunAt'),
 );
 

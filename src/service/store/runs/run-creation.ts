@@ -1,13 +1,13 @@
 import type { Db } from '../writer.ts';
 import {
-  CLAIM_KEY,
+  CLAIM_IDEMPOTENCY_KEY,
   COUNT_USE,
   FIND_CALLER,
-  FIND_CALLER_WITH_KEY,
+  FIND_CALLER_WITH_API_KEY,
   FIND_RUNNABLE_VERSION,
   INSERT_RUN,
-  RESERVE,
-  SUM_OPEN_TEXTS,
+  RESERVE_CREDITS_AND_SPACE,
+  SUM_UNFINISHED_TEXTS,
 } from './run-creation-queries.ts';
 import { toEndColumns, writeResults } from './run-endings.ts';
 import {
@@ -68,8 +68,15 @@ async function claimKey(
   { key, digest }: Idempotency,
   now: number,
 ): Promise<string | undefined> {
-  const expired = now - IDEMPOTENCY_LIFETIME_MS;
-  const { numAffectedRows } = await CLAIM_KEY.run(db, { userId, key, digest, runId, now, expired });
+  const expiredBefore = now - IDEMPOTENCY_LIFETIME_MS;
+  const { numAffectedRows } = await CLAIM_IDEMPOTENCY_KEY.run(db, {
+    userId,
+    key,
+    digest,
+    runId,
+    now,
+    expiredBefore,
+  });
   if (numAffectedRows === 1n) return undefined;
 
   const former = await db
@@ -88,7 +95,7 @@ async function claimKey(
 async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
   const caller = await (keyId === undefined
     ? FIND_CALLER.findFirst(db, { userId })
-    : FIND_CALLER_WITH_KEY.findFirst(db, { userId, keyId }));
+    : FIND_CALLER_WITH_API_KEY.findFirst(db, { userId, keyId }));
   if (!caller) throw new CreationRefused('caller');
   if (!(await FIND_RUNNABLE_VERSION.findFirst(db, { promptVersionId }))) {
     throw new CreationRefused('version');
@@ -101,13 +108,13 @@ async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): 
  */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
   const { userId, credits, inputBytes } = run;
-  const maxBytes = await computeMaxMediaBytes(db, run, limits);
+  const maxMediaBytesBefore = await computeMaxMediaBytesBefore(db, run, limits);
   const nowMicros = now * 1000;
-  const reservation = await RESERVE.findFirst(db, {
+  const reservation = await RESERVE_CREDITS_AND_SPACE.findFirst(db, {
     userId,
     credits,
     inputBytes,
-    maxBytes,
+    maxMediaBytesBefore,
     nowMicros,
   });
   if (reservation) return reservation.lastRunAt;
@@ -120,15 +127,15 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
   throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
 }
 
-/** Returns the number of media bytes that the user may have if this run is to be created. */
-async function computeMaxMediaBytes(
+/** Returns the most media bytes that the user may have without this run if it is to be created. */
+async function computeMaxMediaBytesBefore(
   db: Db,
   { userId, inputBytes, textBytes, needsSpace }: NewRun,
   limits: UserLimits,
 ): Promise<number> {
   if (textBytes === 0 && !needsSpace) return Number.MAX_SAFE_INTEGER;
-  const openTexts = await SUM_OPEN_TEXTS.findFirst(db, { userId });
-  const texts = (openTexts?.bytes ?? 0) + textBytes;
+  const unfinishedTexts = await SUM_UNFINISHED_TEXTS.findFirst(db, { userId });
+  const texts = (unfinishedTexts?.bytes ?? 0) + textBytes;
   if (needsSpace) return limits.mediaBytes - inputBytes - texts - 1;
   const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
   return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.mediaBytes - texts;

@@ -1,5 +1,5 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
-import { parsePointerStep } from '../../../../files/formats/json.ts';
+import { decodePointerStep } from '../../../../files/formats/json.ts';
 import { toYamlValue, type YamlValue } from '../../../../files/formats/yaml.ts';
 import {
   parseYamlNode,
@@ -126,7 +126,7 @@ class References {
   #findNode(pointer: string): YamlNode | null | undefined {
     if (!pointer.startsWith('#/')) return undefined;
     let node: YamlNode | null | undefined = this.#root;
-    for (const word of pointer.slice(2).split('/').map(parsePointerStep)) {
+    for (const word of pointer.slice(2).split('/').map(decodePointerStep)) {
       if (node?.kind === 'map') {
         node = node.entries.find(({ key }) => key === word)?.value;
       } else if (node?.kind === 'list') {
