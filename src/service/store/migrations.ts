@@ -1,26 +1,27 @@
 /** The differences between the kinds of database. */
 interface SqlDialect {
   /** The type of an auto-incrementing primary key. */
-  readonly counterKey: string;
+  readonly autoIncrementKey: string;
   /** The suffix of a table definition that stores rows in the order of their key. */
-  readonly byKey: string;
+  readonly withoutRowid: string;
   /** Statements for this kind of database only, run at the end of the first step. */
   readonly extraStatements: string;
 }
 
 /**
  * Returns the steps of the schema, which are applied once each, in order. A released step never
- * changes. SQLite treats `bigint` as `integer`.
+ * changes. `tables.ts` describes the columns. SQLite treats `bigint` as `integer`.
  */
 export function buildMigrations({
-  counterKey,
-  byKey,
+  autoIncrementKey,
+  withoutRowid,
   extraStatements,
 }: SqlDialect): readonly string[] {
   return [
+    // Step 1
     `
     create table users (
-      id ${counterKey},
+      id ${autoIncrementKey},
       name text not null unique,
       plan text not null,
       credits bigint not null
@@ -31,13 +32,13 @@ export function buildMigrations({
       "userId" bigint not null references users (id),
       "createdAt" bigint not null,
       "lastUsedAt" bigint
-    ) ${byKey};
+    ) ${withoutRowid};
     create table prompts (
       id text primary key,
       slug text not null unique,
       "latestVersionId" text,
       uses bigint not null default 0
-    ) ${byKey};
+    ) ${withoutRowid};
     create table "promptVersions" (
       id text primary key,
       "promptId" text not null references prompts (id),
@@ -71,14 +72,15 @@ export function buildMigrations({
       "mediaType" text not null,
       size bigint not null,
       "createdAt" bigint not null
-    ) ${byKey};
+    ) ${withoutRowid};
     create index "mediaByTime" on media ("createdAt");
     create table settings (
       key text primary key,
       value text not null
-    ) ${byKey};
+    ) ${withoutRowid};
     ${extraStatements}
     `,
+    // Step 2
     `
     alter table users add column "lastRunAt" bigint not null default 0;
     alter table users add column "mediaBytes" bigint not null default 0;
@@ -95,13 +97,17 @@ export function buildMigrations({
       "runId" text not null,
       "createdAt" bigint not null,
       primary key ("userId", key)
-    ) ${byKey};
+    ) ${withoutRowid};
     create index "idempotencyKeysByTime" on "idempotencyKeys" ("createdAt");
     create index "runsQueued" on runs ("userId", worker, "createdAt") where status = 'queued';
     `,
+    // Step 3
     'alter table "promptVersions" add column unlisted bigint not null default 0',
+    // Step 4
     'alter table "promptVersions" add column parsed text',
+    // Step 5
     'create index "runsWithInputs" on runs ("userId", "createdAt") where "inputBytes" > 0',
+    // Step 6
     `
     create table "runUsage" (
       "runId" text primary key references runs (id),
@@ -111,13 +117,16 @@ export function buildMigrations({
       cached bigint,
       cost bigint,
       estimated bigint not null
-    ) ${byKey};
+    ) ${withoutRowid};
     `,
+    // Step 7
     'alter table keys add column author bigint not null default 0',
+    // Step 8
     `
     alter table runs add column warnings text;
     alter table "runUsage" add column answers bigint not null default 1;
     `,
+    // Step 9
     `
     alter table runs add column "textBytes" bigint not null default 0;
     create index "runsInProgressByUser" on runs ("userId", status, "textBytes") where status in ('queued', 'running');
@@ -126,9 +135,9 @@ export function buildMigrations({
       label text not null,
       "promptVersionId" text not null references "promptVersions" (id),
       primary key ("promptId", label)
-    ) ${byKey};
+    ) ${withoutRowid};
     create table "labelMoves" (
-      id ${counterKey},
+      id ${autoIncrementKey},
       "promptId" text not null references prompts (id),
       label text not null,
       "fromVersionId" text,
@@ -138,6 +147,7 @@ export function buildMigrations({
     );
     create index "labelMovesByPrompt" on "labelMoves" ("promptId", id);
     `,
+    // Step 10
     'alter table runs add column "endedAt" bigint',
   ];
 }

@@ -14,8 +14,8 @@ const STATISTICS = `
   analyze sqlite_schema;`;
 
 const SQLITE_MIGRATIONS = buildMigrations({
-  counterKey: 'integer primary key',
-  byKey: 'without rowid',
+  autoIncrementKey: 'integer primary key',
+  withoutRowid: 'without rowid',
   extraStatements: STATISTICS,
 });
 
