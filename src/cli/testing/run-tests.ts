@@ -80,7 +80,7 @@ export async function runRound(
 
   const media = new Map<string, MediaContent>();
   const tests = { entries: entriesWithChecks, paths, judge, budget, media };
-  const runResults = await runEntries(ctx, options, files, tests);
+  const runResults = await runEntriesWithProgress(ctx, options, files, tests);
 
   const resultsBeforeUpdate = withUncheckedResults(runResults, entries);
   if (resultsBeforeUpdate.length + faults.length === 0 && !options.watch) {
@@ -134,7 +134,7 @@ function throwIfUnanswered(results: readonly EntryResult[]): void {
 }
 
 /** Runs the cases that have checks, and shows how many answers are checked. */
-async function runEntries(
+async function runEntriesWithProgress(
   ctx: Context,
   options: TestOptions,
   files: readonly TestFile[],
