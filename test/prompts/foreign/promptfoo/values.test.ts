@@ -74,6 +74,13 @@ tests:
     ]);
   });
 
+  it('reads a file whose extension is the name of a property as text', async () => {
+    const config =
+      'prompts: ["{{a}}"]\nproviders: [echo]\ntests: [{vars: {a: file://x.constructor}}]';
+    const converted = await convert(config, { files: { 'x.constructor': 'a text' } });
+    expect(parseCases(converted)[0]?.inputs).toEqual({ a: 'a text' });
+  });
+
   it('leaves out an empty `contains`, with a note', async () => {
     const converted = await convert(`${PROMPT}  - assert: [{ type: contains, value: "" }]\n`);
     expect([parseCases(converted)[0]?.expect, noteLines(converted)]).toEqual([

@@ -1,15 +1,15 @@
 import type { ConversionContext } from '../conversion-context.ts';
 import type { SourcePlace } from '../files/source-files.ts';
 
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  png: 'image/png',
-  gif: 'image/gif',
-  bmp: 'image/bmp',
-  webp: 'image/webp',
-  svg: 'image/svg+xml',
-};
+const IMAGE_TYPE_BY_EXTENSION: ReadonlyMap<string, string> = new Map([
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['gif', 'image/gif'],
+  ['bmp', 'image/bmp'],
+  ['webp', 'image/webp'],
+  ['svg', 'image/svg+xml'],
+]);
 
 /** The beginnings of images in base64, which take precedence over the file's extension. */
 const IMAGE_SIGNATURES: readonly (readonly [beginning: string, mediaType: string])[] = [
@@ -20,21 +20,23 @@ const IMAGE_SIGNATURES: readonly (readonly [beginning: string, mediaType: string
   ['Qk', 'image/bmp'],
 ];
 
-const SOUND_OR_VIDEO =
+const SOUND_OR_VIDEO_EXTENSION =
   /\.(?:mp4|webm|ogg|mov|avi|wmv|mkv|m4v|wav|mp3|aac|m4a|flac|wma|aiff|opus)$/iu;
 
 /** Reads an image as a `data:` URL, and sound or video in base64; undefined for other files. */
 export function readMediaVariable(
-  name: string,
+  file: string,
   place: SourcePlace,
   conversion: ConversionContext,
 ): string | undefined {
-  const typeByName = IMAGE_TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''];
+  const typeByName = IMAGE_TYPE_BY_EXTENSION.get(file.split('.').at(-1)?.toLowerCase() ?? '');
   if (typeByName === undefined) {
-    return SOUND_OR_VIDEO.test(name) ? conversion.files.readBase64(name, place) : undefined;
+    return SOUND_OR_VIDEO_EXTENSION.test(file)
+      ? conversion.files.readBase64(file, place)
+      : undefined;
   }
 
-  const content = conversion.files.readBase64(name, place);
+  const content = conversion.files.readBase64(file, place);
   const [, type = typeByName] =
     IMAGE_SIGNATURES.find(([beginning]) => content.startsWith(beginning)) ?? [];
   return `data:${type};base64,${content}`;
