@@ -20,7 +20,7 @@ export interface ProgramOptions {
    * one is killed.
    */
   readonly dataDir: string;
-  /** The absolute folder in which programs start. */
+  /** The absolute folder in which programs start, unless they start in a folder of their run. */
   readonly directory: string;
 }
 
@@ -44,6 +44,7 @@ export async function startProgram(
   try {
     job.signal.throwIfAborted();
     const images = await writePictures(job, folder.folder);
+    // Arguments can't contain `${env.NAME}`: process lists would show the value.
     const values = createRunValues(job, program, { env: {}, images });
     const start = buildProgramStart({ declaration: program, values, folder }, job, options);
     const tree = new ProcessTree(start, RUN_VARIABLE);
@@ -80,7 +81,7 @@ function buildProgramStart(
   const { argv, filledIndexes } = fillArguments(declaration, values);
   const [program, ...args] = argv;
 
-  // A relative path is relative to the working directory, even if the program starts elsewhere.
+  // A relative path is relative to `directory`, even if the program starts elsewhere.
   const needsAbsolutePath = /[\\/]/u.test(program) && declaration.isTemporary;
   return {
     argv: [needsAbsolutePath ? path.resolve(directory, program) : program, ...args],

@@ -24,7 +24,10 @@ export interface PublishContext {
   readonly models: ModelTable;
   readonly clock: Clock;
   readonly tasks: PromptTasks;
-  /** See `RunLookup`. */
+  /**
+   * Called with remedies that only the operator can apply; undefined if the caller is the operator,
+   * whose errors then name the remedies.
+   */
   readonly toOperator?: ((line: string) => void) | undefined;
   /** The model of prompts that name none; default `echo`. */
   readonly defaultModel?: string | undefined;
@@ -45,32 +48,36 @@ export interface PublishedFile extends PublishedVersion {
  * Publishes a prompt file. Equal content is the same version; the content of an older version makes
  * that the latest.
  *
- * @throws {InvalidPromptFile} for an unknown model or run option; its message names file and line
+ * @throws {InvalidPromptFile} for a partial, an unknown model, also the default one, or an unknown
+ * run option; its message names file and line
  */
 export async function publishPrompt(
   { store, models, clock, tasks, defaultModel, toOperator }: PublishContext,
   definition: PromptDefinition,
   file = `${definition.slug}.prompt`,
 ): Promise<PublishedFile> {
-  const model = definition.namesModel ? undefined : defaultModel;
+  const usedDefault = definition.namesModel ? undefined : defaultModel;
   await checkDefinition(definition, file, { models, tasks, toOperator });
 
-  if (model !== undefined && !models.get(model)) {
+  if (usedDefault !== undefined && !models.get(usedDefault)) {
     const findings = new Findings(file);
     findings.addFault(
       { line: 1, column: 1 },
-      `the setting \`model\`: ${models.explainMissing(model)}`,
+      `the setting \`model\`: ${models.explainMissing(usedDefault)}`,
     );
     throw toPromptFileError(findings);
   }
 
-  const version = toNewVersion({ ...definition, model: resolveModel(definition, models) }, model);
-  const isChanged = await store.prompts.publish(version, clock.now());
+  const version = toNewVersion(
+    { ...definition, model: resolveModel(definition, models) },
+    usedDefault,
+  );
+  const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
-  const echoes = !definition.namesModel && model === undefined;
+  const echoes = !definition.namesModel && usedDefault === undefined;
   const lacksFence = lacksOpeningFence(definition.source);
 
-  return { slug, promptId, promptVersionId: id, title, changed: isChanged, echoes, lacksFence };
+  return { slug, promptId, promptVersionId: id, title, changed, echoes, lacksFence };
 }
 
 /**

@@ -91,6 +91,8 @@ interface CreationOptions {
 /**
  * Checks a creation, stores the run, and waits for its end within the sync window. A creation whose
  * key was used before returns that run in its current state.
+ *
+ * @param body the request, whose inputs are dropped once they are stored
  */
 export async function answerCreation(
   services: RunServices,
@@ -110,9 +112,8 @@ export async function answerCreation(
     ...(traceparent !== undefined && { traceparent }),
   };
 
-  // The run is stored, and the answer may take minutes, so the request need not stay in memory.
-  const sent: { inputs: CreateRunRequest['inputs'] } = body;
-  sent.inputs = {};
+  // The pictures and large texts are on disk, and the answer may take minutes.
+  dropInputs(body);
   images.length = 0;
   memory.release();
 
@@ -123,6 +124,11 @@ export async function answerCreation(
   }
 
   return { id: runId, outcome: outcome ?? (await waitAtMost(syncWindowMs, clock, ending)) };
+}
+
+/** Empties the inputs of a request, so that they don't stay in memory until it is answered. */
+function dropInputs(body: { inputs: CreateRunRequest['inputs'] }): void {
+  body.inputs = {};
 }
 
 /**
@@ -151,6 +157,8 @@ async function checkUnlessRepeated(
     if (error instanceof DatabaseUnavailableError) throw error;
     const repeated = await findRepeated(services, caller, idempotency);
     if (repeated) return { repeated };
+
+    // The check may have read a cached version. If it was withdrawn since, that is the fault.
     services.definitions.forgetRunnable(body.promptVersionId);
     await requireRunnable(services, body.promptVersionId);
     throw error;

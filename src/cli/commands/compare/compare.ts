@@ -30,7 +30,7 @@ export async function compare(
   flags: CompareFlags,
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
-  refuseInputsBesideRows(flags);
+  refuseSecondStdinReader(flags);
 
   if (report !== undefined && !replacesPrintedResult(ctx, '--report', report)) {
     checkWritableFile(ctx.cwd, report, '--report');
@@ -57,8 +57,8 @@ export async function compare(
   throwIfComparisonUnfinished({ ...prepared, ...finished });
 
   const code = getComparisonExitCode(finished.comparedRows, failOn);
-  const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
-  return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
+  const gateFails = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
+  return code === EXIT.ok && gateFails ? EXIT.runFailed : code;
 }
 
 /** Prints the number of rows and the estimated cost. */
@@ -69,7 +69,7 @@ async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Pro
   return EXIT.ok;
 }
 
-function refuseInputsBesideRows({ from, input, image }: CompareFlags): void {
+function refuseSecondStdinReader({ from, input, image }: CompareFlags): void {
   if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {
     throw usageError(
       'standard input can be read only once, and --from - reads it',
