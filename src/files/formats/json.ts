@@ -20,15 +20,18 @@ export function isJsonList(value: JsonValue | undefined): value is readonly Json
  */
 export function findOwnValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as JsonObject)[name];
+  const isItemCount = Array.isArray(value) && name === 'length';
+  return isItemCount ? undefined : (value as JsonObject)[name];
 }
 
+/** Returns the fields that have a value, for types whose optional fields may not be undefined. */
 export function withoutUndefined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<T>;
 }
 
+/** `T` with fields left out where it allows undefined; for a map, without undefined values. */
 type Defined<T> = string extends keyof T
   ? { [K in keyof T]: Exclude<T[K], undefined> }
   : { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
@@ -41,12 +44,12 @@ export function sortKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns a step of a JSON Pointer (RFC 6901). */
+/** Returns a name as a step of a JSON Pointer (RFC 6901), with its slash: `a/b` is `/a~1b`. */
 export function encodePointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Returns the name in a step of a JSON Pointer. */
+/** Returns the name that a step of a JSON Pointer stands for; the step has no slash. */
 export function decodePointerStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -60,11 +63,11 @@ export function describeKind(value: JsonValue): string {
 
 /** Parses JSON; returns undefined if the text is not JSON, or beyond the limits. */
 export function parseJson(text: string): JsonValue | undefined {
-  const read = readJson(text);
-  return 'value' in read ? read.value : undefined;
+  const result = readJson(text);
+  return 'value' in result ? result.value : undefined;
 }
 
-/** Parses JSON. The fault is a sentence without its subject, such as `is not JSON`. */
+/** Parses JSON, or says why not in a sentence without its subject, such as `is not JSON`. */
 export function readJson(
   text: string,
   bounds: JsonLimits = MAX_JSON,

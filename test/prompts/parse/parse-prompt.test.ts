@@ -164,6 +164,21 @@ describe('a bad prompt file', () => {
       file('---', 'output:', '  schema:', '    $ref: https://example.com/x', '---', 'x'),
       4,
     ],
+    [
+      'a reference to the length of a list',
+      file(
+        '---',
+        'output:',
+        '  schema:',
+        '    type: object',
+        '    properties:',
+        '      n: {$ref: "#/required/length"}',
+        '    required: [n]',
+        '---',
+        'x',
+      ),
+      6,
+    ],
     ['a partial that is not there', file('a', '{{> other}}'), 2],
     [
       'a default of another type',
