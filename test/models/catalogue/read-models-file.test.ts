@@ -14,6 +14,9 @@ const openai = {
 
 const lines = (...text: string[]): string => text.join('\n');
 
+/** The line of a provider `here`. */
+const HERE = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
+
 describe('models.yaml', () => {
   it('describes models and their addresses', () => {
     const text = lines(
@@ -80,7 +83,7 @@ describe('models.yaml', () => {
     expect(read(text.replaceAll('\n', '\r\n'))).toEqual(read(text));
   });
 
-  it("judges by a model's name if it draws", () => {
+  it('takes a model without a modality for an image model if its name says so', () => {
     const text = lines(
       'models:',
       '  - {model: painter, provider: openai, id: gpt-image-1}',
@@ -183,7 +186,7 @@ describe('models.yaml', () => {
     ]);
   });
 
-  it.each(INTERFACES.map(name => [name]))('may have a provider be asked by %s', engine => {
+  it.each(INTERFACES)('accepts %s as the engine of a provider', engine => {
     const text = `providers: {here: {baseUrl: "https://x.example/v1", engine: ${engine}}}`;
     expect(parseModelsFile(text, 'm.yaml', []).providers).toMatchObject([{ engine }]);
   });
@@ -202,7 +205,7 @@ describe('models.yaml', () => {
     ]);
   });
 
-  it('loses to a fault only the entry that has it', () => {
+  it('leaves out only the entries with faults', () => {
     const text = lines(
       'providers:',
       '  here: {baseUrl: "http://localhost/v1"}',
@@ -296,11 +299,10 @@ describe('models.yaml', () => {
       /:3: provider `heer` is not described under providers; did you mean here\?/,
     ],
   ])('suggests what a misspelt %s may mean', (entry, fault) => {
-    const text = lines('providers: {here: {baseUrl: "http://localhost/v1"}}', 'models:', entry);
+    const text = lines(HERE, 'models:', entry);
     expect(parseModelsFile(text, 'm.yaml', []).faults).toEqual([expect.stringMatching(fault)]);
   });
 
-  const here = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
   it.each([
     ['YAML', 'models: [', 1],
     ['a list', '- model: x', 1],
@@ -308,11 +310,11 @@ describe('models.yaml', () => {
     ['models that are a map', 'models: {a: b}', 1],
     [
       'a model without a name',
-      lines(here, 'models:', '  - modality: text', '    provider: here'),
+      lines(HERE, 'models:', '  - modality: text', '    provider: here'),
       3,
     ],
-    ['a model without a provider', lines(here, 'models:', '  - model: x', '    modality: text'), 3],
-    ['a model with an unknown key', lines(here, 'models:', '  - model: x', '    mode: text'), 4],
+    ['a model without a provider', lines(HERE, 'models:', '  - model: x', '    modality: text'), 3],
+    ['a model with an unknown key', lines(HERE, 'models:', '  - model: x', '    mode: text'), 4],
     [
       'a provider nobody describes',
       lines('models:', '  - model: x', '    modality: text', '    provider: there'),
@@ -320,23 +322,23 @@ describe('models.yaml', () => {
     ],
     [
       'an unknown modality',
-      lines(here, 'models:', '  - model: x', '    modality: sound', '    provider: here'),
+      lines(HERE, 'models:', '  - model: x', '    modality: sound', '    provider: here'),
       4,
     ],
     [
-      "a modality that doesn't exist",
-      lines(here, 'models:', '  - model: x', '    modality: video', '    provider: here'),
+      'the modality of the built-in video model',
+      lines(HERE, 'models:', '  - model: x', '    modality: video', '    provider: here'),
       4,
     ],
     [
       'a built-in name',
-      lines(here, 'models:', '  - {model: echo, modality: text, provider: here}'),
+      lines(HERE, 'models:', '  - {model: echo, modality: text, provider: here}'),
       3,
     ],
     [
       'a name given twice',
       lines(
-        here,
+        HERE,
         'models:',
         '  - {model: x, modality: text, provider: here}',
         '  - {model: x, modality: text, provider: here}',
@@ -345,22 +347,22 @@ describe('models.yaml', () => {
     ],
     [
       'an option without values',
-      lines(here, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: []}}'),
+      lines(HERE, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: []}}'),
       3,
     ],
     [
       'an option that is not a list',
-      lines(here, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: b}}'),
+      lines(HERE, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: b}}'),
       3,
     ],
     [
       'half a credit',
-      lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: 0.5}'),
+      lines(HERE, 'models:', '  - {model: x, modality: text, provider: here, credits: 0.5}'),
       3,
     ],
     [
       'a debt',
-      lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: -1}'),
+      lines(HERE, 'models:', '  - {model: x, modality: text, provider: here, credits: -1}'),
       3,
     ],
     ['a provider without a URL', lines('providers:', '  here: {apiKeyEnv: KEY}'), 2],
