@@ -73,76 +73,82 @@ const answerWithUsage = (usage: object): ProviderAnswer => ({
 
 const USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
 
+// Costs are in units of 10⁻⁸ dollars: 220_000 is $0.0022.
 it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
   [
-    'by the described price, cached tokens apart',
+    'by the price in models.yaml, with its own price for cached tokens',
     'priced',
     answerWithUsage({ ...USAGE, prompt_tokens_details: { cached_tokens: 400 } }),
     { tokens: { input: 1000, output: 100, cached: 400 }, cost: 220_000, estimated: false },
   ],
   [
-    'by what the provider says itself',
+    'from the answer of the provider, if it has one',
     'priced',
     answerWithUsage({ ...USAGE, cost: 0.5 }),
     { cost: 50_000_000, estimated: false },
   ],
   [
-    'by the kept table',
+    'from the table of prices, as an estimate',
     'listed',
     answerWithUsage(USAGE),
     { tokens: { input: 1000, output: 100, cached: 0 }, cost: 21_000, estimated: true },
   ],
   [
-    'nobody knows what, but the standard price of its tokens, by a price class that has no price',
+    'that is unknown for a service tier without a price, and the standard cost',
     'priced',
     { body: { ...(chatAnswer('Hi').body as object), usage: USAGE, service_tier: 'priority' } },
     { cost: null, standardCost: 280_000 },
   ],
   [
-    'nobody knows what',
+    'that is unknown if its model has no price',
     'priceless',
     answerWithUsage(USAGE),
     { tokens: { input: 1000 }, cost: null },
   ],
   [
-    'nobody knows what without a count',
+    'that is unknown if the answer has no token counts',
     'priced',
     { body: { choices: [{ message: { content: 'Hi' } }] } },
     { tokens: null, cost: null },
   ],
-  ['nothing if it was refused', 'priced', { status: 400, body: {} }, { tokens: null, cost: 0 }],
+  ['of 0 if it was refused', 'priced', { status: 400, body: {} }, { tokens: null, cost: 0 }],
   [
-    'nobody knows what if it broke off',
+    'that is unknown if the provider failed',
     'priced',
     { status: 500, body: {} },
     { tokens: null, cost: null },
   ],
   [
-    'as much if its answer is of no use',
+    'of all its tokens if its answer is empty',
     'priced',
     { body: { choices: [{ message: { content: '' }, finish_reason: 'length' }], usage: USAGE } },
     { tokens: { input: 1000, output: 100, cached: 0 }, cost: 280_000 },
   ],
-  ['nothing if it is offline', 'echo', {}, { tokens: null, cost: 0, estimated: false }],
-])('a run costs %s', async (_, model, answer, expectedCost) => {
+  ['of 0 if its model is offline', 'echo', {}, { tokens: null, cost: 0, estimated: false }],
+])('a run has a cost %s', async (_, model, answer, expectedCost) => {
   const runId = await run(model, answer);
   const costs = await service.costs.readRunCosts([runId, 'unheard-of']);
   expect(costs.size).toBe(1);
   expect(costs.get(runId)).toMatchObject({ model, ...expectedCost });
 });
 
-it('an estimate takes four characters for a token and asks nobody', async () => {
+/** 4000 characters, which are estimated as 1000 tokens. */
+const LONG_TEXT = 'x'.repeat(4000);
+
+/** Estimates a run of a prompt without asking the provider. */
+async function estimate(frontMatter: string, template = LONG_TEXT, more: object = {}) {
   provider.reset();
+  const cost = await service.costs.estimate({
+    promptVersionId: await publishVersion(`---\n${frontMatter}\n---\n${template}`),
+    inputs: {},
+    ...more,
+  });
+  expect(provider.requests).toEqual([]);
+  return cost;
+}
 
-  const estimate = async (head: string, template: string, more: object = {}) =>
-    await service.costs.estimate({
-      promptVersionId: await publishVersion(`---\n${head}\n---\n${template}`),
-      inputs: {},
-      ...more,
-    });
-
-  const text = 'x'.repeat(4000);
-  expect(await estimate('model: priced', text)).toEqual({
+it('estimates a token for four characters and 1000 tokens for an answer without a limit', async () => {
+  expect(await estimate('model: priced')).toEqual({
     model: 'priced',
     modality: 'text',
     cost: 1_000_000,
@@ -153,51 +159,58 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
     estimated: false,
     answers: 1,
   });
+});
 
-  expect(await estimate('model: priced\nconfig: {n: 3, maxOutputTokens: 10}', text)).toMatchObject({
-    cost: 224_000,
-    promptCost: 200_000,
-    answers: 3,
-  });
+it('estimates an answer by its limit, and assumes nothing then', async () => {
+  const limited = await estimate('model: priced\nconfig: {maxOutputTokens: 10}');
+  expect(limited).toMatchObject({ cost: 208_000, tokens: { output: 10 } });
+  expect(limited).not.toHaveProperty('assumedOutput');
+});
 
-  expect(await estimate('model: priced', text, { providerBatch: true })).toMatchObject({
+it.each<[string, string, object]>([
+  [
+    'several answers, whose prompt is paid for once',
+    'model: priced\nconfig: {n: 3, maxOutputTokens: 10}',
+    { cost: 224_000, promptCost: 200_000, answers: 3 },
+  ],
+  ['pictures', 'model: painter\nconfig: {n: 2}', { cost: 8_000_000, images: 2 }],
+  [
+    'pictures and tokens',
+    'model: drafter\nconfig: {n: 2}',
+    { cost: 200_000 + 1_600_000 + 8_000_000 },
+  ],
+  [
+    'a model of the table of prices',
+    'model: listed',
+    {
+      cost: 75_000,
+      estimated: true,
+      tableDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
+    },
+  ],
+  [
+    'the cheaper tier of a known model',
+    'model: openai/gpt-4o-mini\nconfig: {serviceTier: flex}',
+    { cost: 37_500 },
+  ],
+  ['the default tier', 'model: priced\nconfig: {serviceTier: default}', { cost: 1_000_000 }],
+  [
+    'a tier without a price',
+    'model: priced\nconfig: {serviceTier: priority}',
+    { cost: null, unpricedTier: 'priority' },
+  ],
+  ['a model without a price', 'model: priceless', { cost: null, promptCost: null }],
+  ['an offline model', 'model: echo', { cost: 0, promptCost: 0 }],
+])('estimates %s', async (_, frontMatter, expectedCost) => {
+  expect(await estimate(frontMatter)).toMatchObject(expectedCost);
+});
+
+it('estimates half of the price for a batch of the provider', async () => {
+  expect(await estimate('model: priced', LONG_TEXT, { providerBatch: true })).toMatchObject({
     cost: 500_000,
   });
-  expect(await estimate('model: priced\nconfig: {maxOutputTokens: 10}', text)).toMatchObject({
-    cost: 208_000,
-    tokens: { output: 10 },
-  });
-  expect(await estimate('model: priced\nconfig: {maxOutputTokens: 10}', text)).not.toHaveProperty(
-    'assumedOutput',
-  );
-  expect(await estimate('model: painter\nconfig: {n: 2}', 'A house')).toMatchObject({
-    cost: 8_000_000,
-    images: 2,
-  });
-  expect(await estimate('model: drafter\nconfig: {n: 2}', text)).toMatchObject({
-    cost: 200_000 + 1_600_000 + 8_000_000,
-  });
-  expect(await estimate('model: listed', text)).toMatchObject({
-    cost: 75_000,
-    estimated: true,
-    tableDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
-  });
+});
 
-  expect(
-    await estimate('model: openai/gpt-4o-mini\nconfig: {serviceTier: flex}', text),
-  ).toMatchObject({
-    cost: 37_500,
-  });
-
-  expect(await estimate('model: priced\nconfig: {serviceTier: default}', text)).toMatchObject({
-    cost: 1_000_000,
-  });
-  expect(await estimate('model: priced\nconfig: {serviceTier: priority}', text)).toMatchObject({
-    cost: null,
-    unpricedTier: 'priority',
-  });
-  expect(await estimate('model: priceless', text)).toMatchObject({ cost: null, promptCost: null });
-  expect(await estimate('model: echo', text)).toMatchObject({ cost: 0, promptCost: 0 });
+it('refuses to estimate a prompt without its input', async () => {
   await expect(estimate('model: echo', '{{missing}}')).rejects.toThrow(/missing/);
-  expect(provider.requests).toEqual([]);
 });
