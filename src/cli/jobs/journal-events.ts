@@ -96,9 +96,8 @@ export function toJournalLine(event: JobEvent): UncheckedObject {
       return { providerBatch: key, time, promptVersionId, interface: providerInterface, rows };
     }
     case 'handover progress':
-      break;
+      return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
   }
-  return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
 }
 
 function toStepLine(event: StepEvent): UncheckedObject {

@@ -37,10 +37,11 @@ export function explainStoreError(ctx: Context, error: unknown): unknown {
   const relativePath = formatPath(ctx, file);
   const message = `${relativePath}:${line}: ${what}`;
   const count = findings.filter(({ severity }) => severity === 'fault').length;
+  // A partial can't be run, even without its other faults.
   const isPartial = path.basename(file).startsWith('_');
   if (count <= 1 || isPartial) return usageError(message);
 
-  const which = count === 2 ? 'Both' : `All ${count}`;
+  const allFaults = count === 2 ? 'Both' : `All ${count}`;
   const checkCommand = `promptrun prompts check ${quoteIfNeeded(relativePath, detectShell(ctx.env))}`;
-  return usageError(message, `${which} faults: ${checkCommand}`);
+  return usageError(message, `${allFaults} faults: ${checkCommand}`);
 }

@@ -37,19 +37,20 @@ export async function writeDiscoveredModels(ctx: Context): Promise<void> {
   noteUnpriced(ctx, endpoints);
 
   const failedEndpoints = endpoints.filter(({ fault }) => fault !== undefined);
-  if (failedEndpoints.length < endpoints.length) {
-    if (!ctx.io.stdout.isTerminal) {
-      for (const endpoint of failedEndpoints) ctx.io.note(`note: ${describeEndpoint(endpoint)}`);
-    }
-    return;
-  }
+  if (failedEndpoints.length === endpoints.length) throw noModelListError(failedEndpoints);
 
-  const [first] = failedEndpoints;
-  const message = `no endpoint listed its models: ${first === undefined ? '' : describeEndpoint(first)}`;
+  if (!ctx.io.stdout.isTerminal) {
+    for (const endpoint of failedEndpoints) ctx.io.note(`note: ${describeEndpoint(endpoint)}`);
+  }
+}
+
+/** Returns the error for endpoints none of which listed its models; it names the first. */
+function noModelListError(failedEndpoints: readonly DiscoveredEndpoint[]): CliError {
+  const endpointTexts = failedEndpoints.map(describeEndpoint);
   const failure = failedEndpoints.every(({ isRefused }) => isRefused)
     ? { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised }
     : { status: 'NETWORK_ERROR', exitCode: EXIT.fault };
-  throw new CliError(message, failure);
+  return new CliError(`no endpoint listed its models: ${endpointTexts[0]}`, failure);
 }
 
 function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[]): void {
@@ -111,6 +112,10 @@ export async function printProviders(ctx: Context): Promise<void> {
   for (const fault of faults) ctx.io.note(`note: ${toOneLine(fault)}`);
 }
 
+/**
+ * Describes the key of a provider. A missing key is a fault only if the provider needs one: at an
+ * address of the user's own it does not.
+ */
 function describeKeyState({ keySetBy, keyVariables, fault, keySet }: ListedProvider): string {
   if (keySetBy !== null && fault !== null) return fault;
   if (keySet) return `set (${keySetBy})`;

@@ -34,7 +34,7 @@ import type { RunFlags } from './run-argv.ts';
 export interface PreparedRun {
   readonly connection: Connection;
   readonly request: RunRequest;
-  /** True if the version's id may turn out to be a prompt's. */
+  /** True if the requested id may be a prompt's: it was not looked up as a version's. */
   readonly mayBePrompt: boolean;
   /** The estimated credits of a run, from the service's search. */
   readonly estimatedCredits?: unknown;
@@ -65,18 +65,18 @@ export async function prepareRun(
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
 
-  const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
+  const resolvedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
   if (flags.validate) {
     await checkOptions(ctx, connection, {
-      promptVersionId: namedTarget.promptVersionId,
+      promptVersionId: resolvedTarget.promptVersionId,
       options,
       uncheckedHints: NO_VALIDATE_HINTS,
     });
   }
 
   const { images } = suppliedInputs;
-  const resolvedTarget = await withConfig(ctx, connection, namedTarget, { images, flags });
-  const { promptVersionId, mayBePrompt, config } = resolvedTarget;
+  const version = await withConfig(ctx, connection, resolvedTarget, { images, flags });
+  const { promptVersionId, mayBePrompt, config } = version;
   const { inputs, answers } = await completeInputs(ctx, config, suppliedInputs, flags);
   if (answers !== undefined) {
     await reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers);
@@ -91,7 +91,7 @@ export async function prepareRun(
     ...(schema !== undefined && { schema }),
   };
 
-  const { estimatedCredits } = namedTarget;
+  const { estimatedCredits } = resolvedTarget;
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
 }
 
@@ -126,32 +126,34 @@ function checkFlags(
 
   const isFile = target !== undefined && findPromptFile(ctx, target, 'command line') !== undefined;
   if (model !== undefined && !isFile) requireLocalService(ctx, '--model');
+  // The parsed options are needed later; this only refuses bad ones.
   parseOptions(option);
 }
 
 /**
- * Resolves the target, and its config if questions, names of images or a dry run need it. Otherwise
- * uses a config only if the look-up returned it, never the cache, so that a laptop and CI agree.
+ * Returns a resolved target with its config, which is read if questions, names of images or a dry
+ * run need it. Otherwise the target keeps the config of its look-up, or none: with a cached one, a
+ * laptop could refuse what CI accepts.
  */
 async function withConfig(
   ctx: Context,
   connection: Connection,
-  namedTarget: ResolvedTarget,
+  resolvedTarget: ResolvedTarget,
   { images, flags }: { readonly images: readonly UnplacedImage[]; readonly flags: RunFlags },
 ): Promise<ResolvedTarget> {
-  if (namedTarget.config !== undefined) return namedTarget;
+  if (resolvedTarget.config !== undefined) return resolvedTarget;
 
-  const isNeeded = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
-  const isWanted = flags.dryRun === true && flags.validate;
-  if (!isNeeded && !isWanted) return namedTarget;
+  const needsConfig = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
+  const checksInputs = flags.dryRun === true && flags.validate;
+  if (!needsConfig && !checksInputs) return resolvedTarget;
 
   try {
-    const { promptVersionId, config } = await readVersion(ctx, connection, namedTarget);
+    const { promptVersionId, config } = await readVersion(ctx, connection, resolvedTarget);
     return { promptVersionId, config, mayBePrompt: false };
   } catch (error) {
-    if (isNeeded || ctx.signal.aborted || !isPassingFault(error)) throw error;
+    if (needsConfig || ctx.signal.aborted || !isPassingFault(error)) throw error;
     ctx.io.note(`note: the inputs were not checked: ${toOneLine(getErrorMessage(error))}`);
-    return namedTarget;
+    return resolvedTarget;
   }
 }
 
