@@ -9,7 +9,7 @@ export interface PromptVersion {
   publishedAt: string;
   /**
    * The inputs that the prompt expects. The interface does not specify its fields; three shapes are
-   * known.
+   * known, of which `PromptConfig` is one.
    */
   config: unknown;
 }
@@ -42,7 +42,7 @@ export interface PromptSearchRow {
   title: string;
   description: string;
   slug: string;
-  /** Index of the model. */
+  /** Index of the model in the list of `GET /resources`. */
   model: number;
   /** 0 text, 1 image. */
   modality: number;
@@ -79,7 +79,7 @@ export interface PromptListQuery {
   endingBefore?: string;
 }
 
-/** A text input in the shape that the local service uses. */
+/** A text input of a `PromptConfig`. */
 export interface TextInputConfig {
   /**
    * The type of the value that the text represents; `any` if the prompt's schema allows several.
@@ -93,7 +93,7 @@ export interface TextInputConfig {
   items?: { type: string };
 }
 
-/** A prompt's config in shape (a). */
+/** A prompt's config in the shape that the local service uses. */
 export interface PromptConfig {
   textInputs: Record<string, TextInputConfig>;
   imageInputs: { name?: string; description?: string }[];

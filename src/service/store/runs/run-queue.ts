@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Writer } from '../writer.ts';
 import { failRun } from './run-endings.ts';
-import type { StoredRequest } from './run-records.ts';
+import type { QueuedRun, StoredRequest } from './run-records.ts';
 
 /** A worker's claim on queued runs. */
 export interface QueueClaim {
@@ -43,7 +43,7 @@ export class RunQueue {
   }
 
   /** Returns the workers that hold unfinished runs. */
-  async findWorkersWithRuns() {
+  async findWorkersWithRuns(): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('runs')
       .select('worker')
@@ -58,7 +58,7 @@ export class RunQueue {
    * Counts a death for each running run of a dead worker, then queues its runs again or fails
    * them.
    */
-  settleDeadWorker(worker: string, rules: DeadWorkerRules) {
+  settleDeadWorker(worker: string, rules: DeadWorkerRules): Promise<void> {
     return this.#writer.write(trx => settleDeadWorker(trx, worker, rules));
   }
 
@@ -67,7 +67,7 @@ export class RunQueue {
    * marks them as running. Beyond its capacity, each user with no running run still gets one.
    * `moreLeft` is true if there may be more for this worker.
    */
-  async claim(claim: QueueClaim) {
+  async claim(claim: QueueClaim): Promise<{ runs: QueuedRun[]; moreLeft: boolean }> {
     const userQueues = await selectClaimable(this.#db, claim)
       .select(({ fn }) => [
         'userId',
@@ -87,7 +87,7 @@ export class RunQueue {
   }
 
   /** Returns the number of queued runs that a worker with these models could claim. */
-  async countClaimable(models: QueueClaim['models']) {
+  async countClaimable(models: QueueClaim['models']): Promise<number> {
     const { count } = await selectClaimable(this.#db, { models })
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
@@ -95,7 +95,7 @@ export class RunQueue {
   }
 
   /** Returns the ids of a worker's running runs, according to the store. */
-  async findRunning(worker: string) {
+  async findRunning(worker: string): Promise<string[]> {
     const runs = await this.#db
       .selectFrom('runs')
       .select('id')
@@ -107,7 +107,7 @@ export class RunQueue {
   }
 
   /** Queues these runs of the worker again, or all of them, without counting a death. */
-  async release(worker: string, runIds?: readonly string[]) {
+  async release(worker: string, runIds?: readonly string[]): Promise<void> {
     if (runIds?.length !== 0) await this.#writer.write(trx => queueAgain(trx, worker, runIds));
   }
 }
