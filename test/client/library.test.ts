@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as library from '../../src/index.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificates/loopback-certificate.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -67,7 +67,7 @@ describe('the library', () => {
     },
   );
 
-  it("speaks https with Node's extra authorities, reads no other environment, prints nothing and ends", async () => {
+  it("trusts Node's extra authorities, but takes no address or proxy from the environment", async () => {
     const server = createServer(
       { cert: CERTIFICATE, key: CERTIFICATE_KEY },
       (request, response) => {
@@ -79,6 +79,10 @@ describe('the library', () => {
         );
       },
     );
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
     const ca = path.join(home, 'ca.pem');
@@ -97,9 +101,6 @@ describe('the library', () => {
         PROMPTRUN_BASE_URL: proxy,
       },
     );
-
-    server.closeAllConnections();
-    await new Promise(resolve => server.close(resolve));
 
     expect(outcome).toEqual({ code: 0, stdout: 'Bearer a-k\n', stderr: '' });
   });

@@ -48,10 +48,10 @@ describe('the spinner', () => {
     ['--no-spinner', {}],
     ['--no-color', { ACCESSIBLE: '1' }],
     ['--no-preview', { TERM: 'dumb' }],
-  ])('is plain lines with %s %j', async (flag, more) => {
+  ])('is plain lines with %s %j', async (flag, variables) => {
     const { exchange, answer } = slowCreation();
     const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
-    const terminal = onTerminal(['run', VERSION_ID, flag], { env: { ...env, ...more } });
+    const terminal = onTerminal(['run', VERSION_ID, flag], { env: { ...env, ...variables } });
     await terminal.waitFor('creating the run');
     answer();
     expect(await terminal.exit()).toBe(0);
@@ -109,14 +109,14 @@ describe('the progress of tests and comparisons', () => {
 });
 
 describe('questions in plain lines', () => {
-  it.each([[{ ACCESSIBLE: '1' }], [{ TERM: 'dumb' }]])('with %j', async more => {
+  it.each([[{ ACCESSIBLE: '1' }], [{ TERM: 'dumb' }]])('with %j', async variables => {
     const { env, sentInputs } = await serviceWithPrompt({
       variables: {
         topic: { type: 0, description: 'What about', defaultValues: ['the sea'] },
         tags: { type: 2, options: ['short', 'rhymed', 'free'], multiple: { max: 2 } },
       },
     });
-    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, ...more } });
+    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, ...variables } });
     await terminal.waitFor('topic. What about (default: the sea):');
     terminal.press('enter');
     await terminal.waitFor('  3. free');
@@ -125,16 +125,16 @@ describe('questions in plain lines', () => {
     terminal.type('1, free\r');
 
     expect(await terminal.exit()).toBe(0);
-    expect(terminal.raw()).not.toContain('\u001b');
+    expect(terminal.raw()).not.toContain(ESCAPE);
     expect(sentInputs()).toEqual({ textInputs: { topic: 'the sea', tags: 'short, free' } });
   });
 });
 
 describe('colours', () => {
-  const list = async (args: readonly string[], more: Record<string, string>) => {
+  const list = async (args: readonly string[], variables: Record<string, string>) => {
     const rows = [runRow('succeeded', 'One'), runRow('failed', 'Two')];
     const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
-    const terminal = onTerminal(['runs', 'list', ...args], { env: { ...env, ...more } });
+    const terminal = onTerminal(['runs', 'list', ...args], { env: { ...env, ...variables } });
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('failed');
     return terminal.raw();
@@ -149,8 +149,8 @@ describe('colours', () => {
     [['--no-color'], {}],
     [[], { NO_COLOR: '1' }],
     [[], { TERM: 'dumb' }],
-  ])('are left out with %j %j', async (args, more) => {
-    expect(await list(args, more)).not.toContain('\u001b');
+  ])('are left out with %j %j', async (args, variables) => {
+    expect(await list(args, variables)).not.toContain(ESCAPE);
   });
 
   it('are left out of questions and spinner as well', async () => {
@@ -184,7 +184,7 @@ describe('on a terminal', () => {
     const terminal = onTerminal(['run', 'sandbox', '-o', 'outcome=partial']);
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('note: the run succeeded, but 1 part of it failed');
-    expect(terminal.raw()).toContain('\u001b[33merror:');
+    expect(terminal.raw()).toContain(`${ESCAPE}[33merror:`);
   });
 
   it('run alone offers the prompt files of the directory', async () => {
@@ -209,7 +209,7 @@ describe('a table', () => {
         '晴れの日の長い長い旅行計画のための詩',
         'שלום עולם',
         'مرحبا بالعالم',
-        'a\u001b[2Jb\u202ec',
+        `a${ESCAPE}[2Jb\u202ec`,
         '🎉 party',
       ];
       const rows = names.map(name => runRow('succeeded', name));
@@ -235,15 +235,15 @@ describe('links and pictures', () => {
     outputs: [{ type: 'image', data: url }],
   };
 
-  const link = `\u001b]8;;${url}\u0007${url}\u001b]8;;\u0007`;
+  const link = `${ESCAPE}]8;;${url}\u0007${url}${ESCAPE}]8;;\u0007`;
 
-  const show = async (args: readonly string[], more: Record<string, string>) => {
+  const show = async (args: readonly string[], variables: Record<string, string>) => {
     const { env } = await serviceWithPrompt(
       {},
       { expect: { method: 'GET' }, answer: success(image) },
     );
     const terminal = onTerminal(['runs', 'get', RUN_ID, '--no-preview', ...args], {
-      env: { ...env, ...more },
+      env: { ...env, ...variables },
     });
     expect(await terminal.exit()).toBe(0);
     return terminal;
@@ -253,13 +253,17 @@ describe('links and pictures', () => {
     const linked = await show([], { TERM_PROGRAM: 'WezTerm' });
     const plain = await show([], {});
     expect(linked.raw()).toContain(link);
-    expect(plain.raw()).not.toContain('\u001b]8');
+    expect(plain.raw()).not.toContain(`${ESCAPE}]8`);
     expect(linked.screen()).toBe(plain.screen());
   });
 
   it.each([
-    ['kitty', { TERM: 'xterm-kitty', KITTY_WINDOW_ID: '1' }, '\u001b_G'],
-    ['iTerm2', { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.5.0' }, '\u001b]1337;File='],
+    ['kitty', { TERM: 'xterm-kitty', KITTY_WINDOW_ID: '1' }, `${ESCAPE}_G`],
+    [
+      'iTerm2',
+      { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.5.0' },
+      `${ESCAPE}]1337;File=`,
+    ],
   ])('show a small picture in %s', async (_name, env, start) => {
     const args = ['run', 'postcard', '-i', 'place=Rome', '-i', 'mood=rainy', '--save'];
     const shown = onTerminal(args, { env });
@@ -282,7 +286,7 @@ describe('links and pictures', () => {
     const terminal = onTerminal(args, { env });
 
     expect(await terminal.exit()).toBe(0);
-    expect(terminal.raw()).not.toContain('\u001b_G');
+    expect(terminal.raw()).not.toContain(`${ESCAPE}_G`);
   });
 });
 

@@ -11,8 +11,8 @@ import { buildTestsGrid, type ReportMaterial } from './tests-grid.ts';
 import { renderLinesReport } from './text-report.ts';
 
 /**
- * Maximum length in characters of up to four bytes. GitHub drops a step's whole summary above 1
- * MiB.
+ * Maximum length of a summary, in characters, which have up to four bytes each. GitHub drops a
+ * step's whole summary above 1 MiB.
  */
 const MAX_SUMMARY_LENGTH = 250_000;
 
