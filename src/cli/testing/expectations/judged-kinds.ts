@@ -12,6 +12,7 @@ import {
 } from './expectation-kind.ts';
 
 interface Rubric {
+  /** What must be true of the answer. */
   readonly text: string;
   /** The judge without `--judge`. */
   readonly model?: string;
@@ -52,8 +53,8 @@ export const JUDGED_KINDS = {
     }),
     formatText: ({ text }) => quoteExcerpt(text),
     deriveProperties: ({ model, rank, judgeConfig }) => ({ model, rank, judgeConfig }),
-    findMismatch: async ({ text: rubric, threshold, ...judge }, { text, ask }) => {
-      const prompt = buildJudgePrompt(rubric, text, { wantsScore: threshold !== undefined });
+    findMismatch: async ({ text: rubric, threshold, ...judge }, { text: answer, ask }) => {
+      const prompt = buildJudgePrompt(rubric, answer, { wantsScore: threshold !== undefined });
       const reply = await ask({ prompt, ...judge });
       const { passes, reason } = parseRubricVerdict(reply);
       // A judge that names no score agrees or disagrees in full.
@@ -62,7 +63,7 @@ export const JUDGED_KINDS = {
       if (passes && !isTooLow) return undefined;
 
       const explanation = passes ? `scores less than ${threshold}: ${reason}` : reason;
-      return { message: `rubric ${JSON.stringify(rubric)}: ${explanation}`, actual: text };
+      return { message: `rubric ${JSON.stringify(rubric)}: ${explanation}`, actual: answer };
     },
   }),
   llm: createExpectationKind<LlmQuestion>({
@@ -189,9 +190,9 @@ function readLlmQuestion(value: YamlValue): LlmQuestion {
 
   const prompt = readText('prompt');
   const systemPrompt = readText('systemPrompt');
-  const modelName = readText('model');
+  // `modelId` is the name of the field in prompt files of GitHub Models.
   const modelId = readText('modelId');
-  const model = modelName ?? modelId;
+  const model = readText('model') ?? modelId;
 
   const choices = fields.get('choices');
   if (prompt === undefined || choices === undefined) {
