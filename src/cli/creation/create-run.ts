@@ -64,7 +64,7 @@ export async function createRun(
     options.onBegin?.(entry),
   ]);
 
-  return new RunCreation({ ctx, connection, request, entry, options }).run();
+  return new RunCreation({ ctx, connection, request, entry, options }).complete();
 }
 
 async function beginInJournal(
@@ -75,12 +75,12 @@ async function beginInJournal(
   try {
     await journal.begin(entry, options);
   } catch (error) {
-    const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
-    const otherwise = configError(
+    const directoryHint = 'or set PROMPTRUN_STATE_DIR to another directory.';
+    const defaultError = configError(
       `the run was not started, because the journal ${journal.file} can't be written: ${getErrorMessage(error)}`,
-      `Make the file writable, ${elsewhere}`,
+      `Make the file writable, ${directoryHint}`,
     );
-    throw unwritableError(error, otherwise, `Free some disk space, ${elsewhere}`);
+    throw unwritableError(error, defaultError, `Free some disk space, ${directoryHint}`);
   }
 }
 
@@ -95,7 +95,7 @@ interface CreationParts {
 /** One creation, from its first attempt until its fate is known. */
 class RunCreation {
   readonly #parts: CreationParts;
-  /** True if any of the current attempt may have reached the service. */
+  /** True if any part of the current attempt may have reached the service. */
   #isSent = false;
   /** True if an earlier attempt may have made a run. */
   #isInDoubt: boolean;
@@ -106,7 +106,7 @@ class RunCreation {
   }
 
   /** Sends the creation until its fate is known, or searches for the run that it may have made. */
-  async run(): Promise<CreationResult> {
+  async complete(): Promise<CreationResult> {
     const { clock, signal } = this.#parts.ctx;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -234,7 +234,7 @@ class RunCreation {
     }
 
     // The answer to the list request may have shown that the service keeps keys.
-    if (!keptKeys && this.#keepsKeys) return this.run();
+    if (!keptKeys && this.#keepsKeys) return this.complete();
     throw new CreationInDoubt(error, candidates, entry, connection);
   }
 
@@ -276,8 +276,9 @@ class RunCreation {
   }
 
   /**
-   * Searches once for the run after `--timeout`, as after a lost answer, and returns the error to
-   * throw.
+   * Looks once for the run after `--timeout`, and returns the error to throw. If the service keeps
+   * keys, the creation is sent again, which returns the run that it made; otherwise the list of runs
+   * is searched.
    */
   async #settleAfterTimeout(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
