@@ -83,6 +83,7 @@ describe('programs and addresses of promptfoo', () => {
     ['config: {url: "http://bot.example/", body: {}}', /it uses http and is not this machine/],
     ['config: {url: "https://b.example/", body: {q: "{{a | upper}}"}}', /more than variables/],
     ['config: {url: "https://b.example/", body: {q: "{{a.b}}"}}', /more than variables/],
+    ['config: {url: "https://b.example/", body: {q: "for ${{a}}"}}', /more than variables/],
     ['config: {url: "https://b.example/", body: {}, transformResponse: file://t.js}', /is a file/],
     ['config: {url: "https://b.example/", body: {}, auth: {}}', /it has `auth`/],
   ])(

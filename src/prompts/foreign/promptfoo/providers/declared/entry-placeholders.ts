@@ -31,8 +31,12 @@ export function convertPlaceholders(value: JsonValue): JsonValue | undefined {
   return fields;
 }
 
-/** Returns a text with our placeholders; undefined if it has other Nunjucks tags. */
+/**
+ * Returns a text with our placeholders; undefined if it has other Nunjucks tags, or a dollar sign
+ * directly before a variable: `$${` is a literal `${`, not a dollar sign and a placeholder.
+ */
 export function convertText(text: string): string | undefined {
+  if (text.includes('${{')) return undefined;
   const parts = escapePlaceholders(text).split(ENVIRONMENT_TAG);
   const texts = parts.map((part, index) => {
     if (index % 2 === 1) return `\${env.${part}}`;
