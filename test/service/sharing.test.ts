@@ -20,7 +20,7 @@ test('several services start on a fresh data directory at once', async () => {
   const services = await Promise.all(starts);
   expect(services.filter(({ service }) => service.newKey !== undefined)).toHaveLength(1);
 
-  const accounts = services.map(test => test.get('/me', { key: test.service.sessionKey }));
+  const accounts = services.map(started => started.get('/me', { key: started.service.sessionKey }));
   expect((await Promise.all(accounts)).map(({ http }) => http)).toEqual([200, 200, 200, 200]);
 });
 

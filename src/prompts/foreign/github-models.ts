@@ -37,7 +37,7 @@ const RENAMED_PARAMETERS: Readonly<Record<string, string>> = {
   top_p: 'topP',
 };
 
-/** Parameters that providers support. */
+/** Parameters that are sent to providers; a prompt's others are left out with a note. */
 const SUPPORTED_PARAMETERS = new Set([
   ...Object.keys(RENAMED_PARAMETERS),
   'maxOutputTokens',
@@ -139,13 +139,14 @@ class GithubReader {
   #readParameters(): ModelParameter[] {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.readEntries('modelParameters'));
-    const knownEntries = (entries ?? []).filter(entry => {
-      const isKnown = SUPPORTED_PARAMETERS.has(entry.key);
-      if (!isKnown) {
+    const knownEntries: YamlEntry[] = [];
+    for (const entry of entries ?? []) {
+      if (SUPPORTED_PARAMETERS.has(entry.key)) {
+        knownEntries.push(entry);
+      } else {
         this.#findings.addNote(entry, `the parameter \`${entry.key}\` is unknown: it is not sent`);
       }
-      return isKnown;
-    });
+    }
 
     const parameters = knownEntries.map(({ key, value, ...place }) => ({
       key: Object.hasOwn(RENAMED_PARAMETERS, key) ? (RENAMED_PARAMETERS[key] ?? key) : key,
@@ -190,8 +191,8 @@ class GithubReader {
     }
 
     const [role, content] = [findValue('role'), findValue('content')];
-    const name = findChatRole(this.#readText(role, 'role'));
-    if (name === undefined) {
+    const chatRole = findChatRole(this.#readText(role, 'role'));
+    if (chatRole === undefined) {
       this.#findings.addFault(
         role ?? item,
         'the `role` of a message must be system, user or assistant',
@@ -200,7 +201,7 @@ class GithubReader {
 
     if (!content) this.#findings.addFault(item, 'a message needs `content`');
     const text = content?.isEmpty === false ? content.readStorableText('content') : '';
-    return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...splitAtInputs(text)];
+    return [{ tag: `{{role "${chatRole ?? 'user'}"}}` }, ...splitAtInputs(text)];
   }
 
   /** Reads `responseFormat`, and `jsonSchema` if it asks for one. */

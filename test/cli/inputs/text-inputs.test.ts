@@ -74,7 +74,7 @@ describe('--inputs', () => {
     });
   });
 
-  it('reads long JSON with many quotes in no time worth noticing', async () => {
+  it('reads long JSON with many escaped quotes', async () => {
     const text = '\\"'.repeat(500_000);
     expect(await parseTexts(JSON.stringify({ text, n: 7 }))).toEqual({ text, n: '7' });
   });

@@ -44,7 +44,7 @@ test('metrics count requests, runs, the queue and the store, and name no user', 
   }
 });
 
-test('their address serves nothing else, and the service’s own has no metrics', async () => {
+test('the address of metrics serves nothing else, and the service’s own has no metrics', async () => {
   service = await TestService.start({ metricsAddress: { host: '127.0.0.1', port: 0 } });
   const { metricsUrl = '', url } = service.service;
   expect((await fetch(new URL('/v1/me', metricsUrl))).status).toBe(404);
@@ -52,7 +52,7 @@ test('their address serves nothing else, and the service’s own has no metrics'
   expect((await fetch(new URL('/metrics', url))).status).toBe(404);
 });
 
-test('they are off by default', async () => {
+test('metrics are off by default', async () => {
   service = await TestService.start();
   expect(service.service.metricsUrl).toBeUndefined();
 });
