@@ -20,8 +20,8 @@ export function isJsonList(value: JsonValue | undefined): value is readonly Json
  */
 export function findOwnValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  const isItemCount = Array.isArray(value) && name === 'length';
-  return isItemCount ? undefined : (value as JsonObject)[name];
+  if (isJsonList(value) && name === 'length') return undefined;
+  return (value as JsonObject)[name];
 }
 
 /** Returns the fields that have a value, for types whose optional fields may not be undefined. */

@@ -68,7 +68,7 @@ export interface Authentication {
 export async function authenticate(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
-  { mayBeCached = false }: { readonly mayBeCached?: boolean | undefined } = {},
+  { mayBeCached = false }: { readonly mayBeCached: boolean | undefined },
 ): Promise<Authentication> {
   const key = parseBearerToken(headers.authorization);
   const caller =

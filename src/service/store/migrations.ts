@@ -1,7 +1,7 @@
 /** The differences between the kinds of database. */
 interface SqlDialect {
-  /** The type of an auto-incrementing primary key. */
-  readonly autoIncrementKey: string;
+  /** The type of a primary key that counts by itself. */
+  readonly serialKey: string;
   /** The suffix of a table definition that stores rows in the order of their key. */
   readonly withoutRowid: string;
   /** Statements for this kind of database only, run at the end of the first step. */
@@ -13,7 +13,7 @@ interface SqlDialect {
  * changes. `tables.ts` describes the columns. SQLite treats `bigint` as `integer`.
  */
 export function buildMigrations({
-  autoIncrementKey,
+  serialKey,
   withoutRowid,
   extraStatements,
 }: SqlDialect): readonly string[] {
@@ -21,7 +21,7 @@ export function buildMigrations({
     // Step 1
     `
     create table users (
-      id ${autoIncrementKey},
+      id ${serialKey},
       name text not null unique,
       plan text not null,
       credits bigint not null
@@ -137,7 +137,7 @@ export function buildMigrations({
       primary key ("promptId", label)
     ) ${withoutRowid};
     create table "labelMoves" (
-      id ${autoIncrementKey},
+      id ${serialKey},
       "promptId" text not null references prompts (id),
       label text not null,
       "fromVersionId" text,

@@ -78,7 +78,7 @@ interface ReservedValues {
   readonly credits: number;
   readonly inputBytes: number;
   /** The most media bytes that the user may have without this run. */
-  readonly maxMediaBytesBefore: number;
+  readonly maxMediaBytes: number;
   readonly nowMicros: number;
 }
 
@@ -94,7 +94,7 @@ export const RESERVE_CREDITS_AND_SPACE = new PreparedQuery((db, value: ValueOf<R
     }))
     .where('id', '=', value('userId'))
     .where('credits', '>=', value('credits'))
-    .where('mediaBytes', '<=', value('maxMediaBytesBefore'))
+    .where('mediaBytes', '<=', value('maxMediaBytes'))
     .returning('lastRunAt'),
 );
 

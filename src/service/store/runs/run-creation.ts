@@ -108,13 +108,13 @@ async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): 
  */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
   const { userId, credits, inputBytes } = run;
-  const maxMediaBytesBefore = await computeMaxMediaBytesBefore(db, run, limits);
+  const maxMediaBytes = await computeMaxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
   const reservation = await RESERVE_CREDITS_AND_SPACE.findFirst(db, {
     userId,
     credits,
     inputBytes,
-    maxMediaBytesBefore,
+    maxMediaBytes,
     nowMicros,
   });
   if (reservation) return reservation.lastRunAt;
@@ -128,7 +128,7 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
 }
 
 /** Returns the most media bytes that the user may have without this run if it is to be created. */
-async function computeMaxMediaBytesBefore(
+async function computeMaxMediaBytes(
   db: Db,
   { userId, inputBytes, textBytes, needsSpace }: NewRun,
   limits: UserLimits,

@@ -14,7 +14,7 @@ const STATISTICS = `
   analyze sqlite_schema;`;
 
 const SQLITE_MIGRATIONS = buildMigrations({
-  autoIncrementKey: 'integer primary key',
+  serialKey: 'integer primary key',
   withoutRowid: 'without rowid',
   extraStatements: STATISTICS,
 });
