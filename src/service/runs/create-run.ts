@@ -113,7 +113,7 @@ export async function answerCreation(
   };
 
   // The pictures and large texts are on disk, and the answer may take minutes.
-  dropInputs(body);
+  Object.assign(body, { inputs: {} });
   images.length = 0;
   memory.release();
 
@@ -124,11 +124,6 @@ export async function answerCreation(
   }
 
   return { id: runId, outcome: outcome ?? (await waitAtMost(syncWindowMs, clock, ending)) };
-}
-
-/** Empties the inputs of a request, so that they don't stay in memory until it is answered. */
-function dropInputs(body: { inputs: CreateRunRequest['inputs'] }): void {
-  body.inputs = {};
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from './expectation-kind.ts';
 
 interface Rubric {
-  /** What must be true of the answer. */
+  /** The statement that must be true of the answer. */
   readonly text: string;
   /** The judge without `--judge`. */
   readonly model?: string;
