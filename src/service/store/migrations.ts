@@ -3,7 +3,7 @@ interface SqlDialect {
   /** The type of a primary key that counts by itself. */
   readonly serialKey: string;
   /** The suffix of a table definition that stores rows in the order of their key. */
-  readonly withoutRowid: string;
+  readonly byKey: string;
   /** Statements for this kind of database only, run at the end of the first step. */
   readonly extraStatements: string;
 }
@@ -14,7 +14,7 @@ interface SqlDialect {
  */
 export function buildMigrations({
   serialKey,
-  withoutRowid,
+  byKey,
   extraStatements,
 }: SqlDialect): readonly string[] {
   return [
@@ -32,13 +32,13 @@ export function buildMigrations({
       "userId" bigint not null references users (id),
       "createdAt" bigint not null,
       "lastUsedAt" bigint
-    ) ${withoutRowid};
+    ) ${byKey};
     create table prompts (
       id text primary key,
       slug text not null unique,
       "latestVersionId" text,
       uses bigint not null default 0
-    ) ${withoutRowid};
+    ) ${byKey};
     create table "promptVersions" (
       id text primary key,
       "promptId" text not null references prompts (id),
@@ -72,12 +72,12 @@ export function buildMigrations({
       "mediaType" text not null,
       size bigint not null,
       "createdAt" bigint not null
-    ) ${withoutRowid};
+    ) ${byKey};
     create index "mediaByTime" on media ("createdAt");
     create table settings (
       key text primary key,
       value text not null
-    ) ${withoutRowid};
+    ) ${byKey};
     ${extraStatements}
     `,
     // Step 2
@@ -97,7 +97,7 @@ export function buildMigrations({
       "runId" text not null,
       "createdAt" bigint not null,
       primary key ("userId", key)
-    ) ${withoutRowid};
+    ) ${byKey};
     create index "idempotencyKeysByTime" on "idempotencyKeys" ("createdAt");
     create index "runsQueued" on runs ("userId", worker, "createdAt") where status = 'queued';
     `,
@@ -117,7 +117,7 @@ export function buildMigrations({
       cached bigint,
       cost bigint,
       estimated bigint not null
-    ) ${withoutRowid};
+    ) ${byKey};
     `,
     // Step 7
     'alter table keys add column author bigint not null default 0',
@@ -135,7 +135,7 @@ export function buildMigrations({
       label text not null,
       "promptVersionId" text not null references "promptVersions" (id),
       primary key ("promptId", label)
-    ) ${withoutRowid};
+    ) ${byKey};
     create table "labelMoves" (
       id ${serialKey},
       "promptId" text not null references prompts (id),

@@ -15,7 +15,7 @@ const STATISTICS = `
 
 const SQLITE_MIGRATIONS = buildMigrations({
   serialKey: 'integer primary key',
-  withoutRowid: 'without rowid',
+  byKey: 'without rowid',
   extraStatements: STATISTICS,
 });
 
