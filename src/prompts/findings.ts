@@ -81,7 +81,9 @@ export class Findings {
     message: string,
     file: string,
   ): void {
-    if (this.#findings.length >= MAX_FINDINGS) return;
+    // Notes must not hide a fault.
+    const alike = this.#findings.filter(other => other.severity === severity);
+    if (alike.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
     const isRepeated = this.#findings.some(
       other =>

@@ -53,7 +53,8 @@ interface CreateAndWaitOptions extends CreateRunOptions {
  * @throws {CliError} CAP_REACHED if it exceeds the budget; nothing was sent
  * @throws {CreationInDoubt} if it is unknown whether a run was made, or which
  * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED; says whether the run continues and how to get it
- * @throws the client's errors; no run was made, except maybe after a 5xx of the service's own
+ * @throws the client's errors; if the creation ended in one, no run was made, except maybe after a
+ * 5xx of the service's own
  */
 export async function createAndWait(
   ctx: Context,

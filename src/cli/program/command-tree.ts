@@ -109,8 +109,7 @@ function addCommands(
 }
 
 /**
- * Returns a command with its parent's settings. `addCommand` does not pass them on, and without
- * them a bad flag would end the process.
+ * Returns a command with its parent's settings, which `addCommand` does not pass on.
  */
 function createStub(spec: ProgramCommand, parent: Command): Command {
   const { path, summary, aliases = [], heading, run } = spec;

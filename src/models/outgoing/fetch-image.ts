@@ -64,10 +64,10 @@ async function followImageRedirects(start: string, options: FetchImageOptions): 
   let url = start;
   for (let redirectCount = 0; redirectCount <= MAX_IMAGE_REDIRECTS; redirectCount += 1) {
     const answer = await openImageUrl(url, options);
-    const target = findRedirectTarget(answer, url);
-    if (target === undefined) return readImage(answer, options.onBytes);
+    const location = getRedirectLocation(answer);
+    if (location === undefined) return readImage(answer, options.onBytes);
     answer.discard();
-    url = target;
+    url = resolveRedirect(location, url);
   }
   throw new Error(`the URL redirects more than ${MAX_IMAGE_REDIRECTS} times`);
 }
@@ -137,11 +137,11 @@ async function resolveHost(host: string): Promise<string[]> {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-function findRedirectTarget(
-  { status, headers: { location } }: HttpAnswer,
-  from: string,
-): string | undefined {
-  if (!REDIRECTS.has(status) || location === undefined) return undefined;
+function getRedirectLocation({ status, headers }: HttpAnswer): string | undefined {
+  return REDIRECTS.has(status) ? headers.location : undefined;
+}
+
+function resolveRedirect(location: string, from: string): string {
   if (!URL.canParse(location, from)) {
     throw new Error('the URL redirects to something that is not a URL');
   }

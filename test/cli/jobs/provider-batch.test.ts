@@ -192,6 +192,28 @@ it.each(['look', 'collect'] as const)(
   },
 );
 
+it('404s that an answer interrupts do not end it, however many there are', async () => {
+  const { ctx } = await testContext({ clock: testClock() });
+  const journal = await BatchJournal.open(
+    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+  );
+  onTestFinished(() => journal.close());
+  const { provider } = smallProvider({ requests: 1, bytes: 1 });
+
+  let times = 0;
+  const readState: BatchProvider['readState'] = async () => {
+    times += 1;
+    if (times % 2 === 1) throw new BatchFault('it is not there', 404, undefined);
+    return { state: 'in_progress', hasEnded: times >= 20, doneCount: 0, failedCount: 0 };
+  };
+  const session = new BatchSession(
+    { ctx, journal, stop: new StopControl() },
+    { ...provider, readState },
+  );
+
+  expect(await session.wait('batch_1', 1)).toMatchObject({ hasEnded: true });
+});
+
 it('a search that waits for the end of a batch says so at first, and every 30 s', async () => {
   const { ctx, stderr } = await testContext({ clock: testClock() });
   const journal = await BatchJournal.open(

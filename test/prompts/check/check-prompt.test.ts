@@ -28,6 +28,14 @@ async function findFaults(...lines: string[]): Promise<string[]> {
   );
 }
 
+it('a fault after hundreds of notes is found', async () => {
+  const unknownKeys = Array.from({ length: 210 }, (_, index) => `unknown${index}: 1`);
+  const findings = await findFaults('---', ...unknownKeys, '---', '{{#if a}}');
+  expect(findings.filter(finding => finding.startsWith('fault'))).toEqual([
+    'fault 213:1 this block is never closed',
+  ]);
+});
+
 describe('checking the options of a prompt', () => {
   const provider = (name: string) => {
     const known = listKnownProviders({}).find(one => one.name === name);

@@ -172,6 +172,7 @@ export class BatchSession {
     for (const pause of pollPauses(POLL_GROWTH)) {
       const state = await this.#readState(id, error => missingTimeout.mayRetry(error, pause));
       if (state === 'gone' || state?.hasEnded) return state;
+      if (state !== undefined) missingTimeout.reset();
       const { doneCount = 0, failedCount = 0 } = state ?? {};
       reportChange(
         `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${doneCount} done, ${failedCount} failed of ${rowCount}`,
@@ -290,6 +291,11 @@ function* pollPauses(growth: number): Generator<number> {
 /** Limits the time of consecutive 404s. */
 class MissingTimeout {
   #waitedMs = 0;
+
+  /** Starts anew, after an answer other than 404. */
+  reset(): void {
+    this.#waitedMs = 0;
+  }
 
   /** Returns true if the request may be retried after the pause. */
   mayRetry(error: unknown, pauseMs: number): boolean {

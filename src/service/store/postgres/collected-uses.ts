@@ -18,8 +18,7 @@ export function createUseCollector(db: Db) {
     const countsToWrite = counts;
     counts = new Map();
 
-    // Always in the same order, so that two processes that do this at once don't deadlock.
-    for (const [id, uses] of [...countsToWrite].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [id, uses] of countsToWrite) {
       await db
         .updateTable('prompts')
         .set(({ eb }) => ({ uses: eb('uses', '+', uses) }))

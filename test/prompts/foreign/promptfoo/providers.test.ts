@@ -83,6 +83,7 @@ providers:
   - { id: 'azure:chat:m', config: { apiHost: ours.openai.azure.com, apiVersion: '2024-10-21' } }
   - { id: 'openai:responses:m', config: { tools: [] } }
   - { id: 'anthropic:messages:m', config: { apiBaseUrl: 'https://proxy.example' } }
+  - azure:chat:image-texts
   - { id: 'azure:chat:m', config: { apiBaseUrl: 'https://gate.example/team/' } }
   - { id: 'google:m', config: { other: 1, generationConfig: { topP: 1, thinkingConfig: { thinkingBudget: 0 } } } }
   - { id: 'bedrock:meta.llama3-8b', config: { max_gen_len: 5, profile: x } }
@@ -98,6 +99,7 @@ tests: one.yaml
 
     expect(parseCases(converted)).toEqual([{ name: 'one' }]);
     expect(models.at(-1)?.model).toBe('deepseek/deepseek-chat');
+    expect(models.map(({ model }) => model)).toContain('azure/image-texts');
     expect(models.slice(0, 6)).toEqual([
       { model: 'huggingface/org/m:novita', config: { temperature: 0, maxOutputTokens: 5 } },
       { model: 'perplexity/sonar', config: { temperature: 0, maxOutputTokens: 1024 } },

@@ -23,7 +23,7 @@ const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
 
 /**
  * Keys of a `config` about addresses, credentials, retries or costs, which don't change the
- * request.
+ * answer.
  */
 export const HARMLESS_KEYS = [
   'apiKey',
