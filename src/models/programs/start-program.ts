@@ -44,7 +44,7 @@ export async function startProgram(
   try {
     job.signal.throwIfAborted();
     const images = await writePictures(job, folder.folder);
-    // Arguments can't contain `${env.NAME}`: process lists would show the value.
+    // Arguments can't contain placeholders of the environment: process lists would show the value.
     const values = createRunValues(job, program, { env: {}, images });
     const start = buildProgramStart({ declaration: program, values, folder }, job, options);
     const tree = new ProcessTree(start, RUN_VARIABLE);

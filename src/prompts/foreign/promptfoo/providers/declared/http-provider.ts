@@ -41,7 +41,7 @@ const UNSUPPORTED_ADDRESS_KEYS = [
   'tls',
 ];
 
-/** Matches a variable in a text, such as `{{city}}` or `{{ env.TEAM }}`. */
+/** Matches a variable in a text, such as `{{city}}` or `{{ user.name }}`. */
 const VARIABLE_TAG = /(\{\{[^{}]*\}\})/u;
 
 /** Matches a field of a variable, such as `{{context.uuid}}`. */
