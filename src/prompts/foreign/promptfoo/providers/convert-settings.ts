@@ -15,10 +15,15 @@ import { ADDRESS_KEYS, takesAddress } from './provider-base-url.ts';
 import {
   AZURE_REASONING_MODEL,
   type ConfigSource,
-  isUnsent,
+  isSent,
   parseAzureDeployment,
 } from './sent-settings.ts';
-import { ANSWER_KEYS, HARMLESS_KEYS, RESPONSE_FORMAT_KEYS, toOwnName } from './setting-names.ts';
+import {
+  ANSWER_CHANGING_KEYS,
+  IGNORABLE_KEYS,
+  RESPONSE_FORMAT_KEYS,
+  toOwnName,
+} from './setting-names.ts';
 
 /**
  * Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model.
@@ -98,7 +103,7 @@ function convertSetting(
 ): Partial<ConvertedSettings> {
   const isSetting =
     conversion.isSetting(toOwnName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
-  if (conversion.isForTest && isSetting && isUnsent(source, key)) {
+  if (conversion.isForTest && isSetting && !isSent(source, key)) {
     conversion.reportHarmless(
       entry,
       `\`${key}\` of a provider's config is not sent to this model by promptfoo either`,
@@ -109,7 +114,7 @@ function convertSetting(
   const isPassthrough = key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id);
   if (isPassthrough || NESTED_SETTINGS_KEYS.includes(key)) {
     const nestedConfig = readMergedValues(entry, key);
-    return convertSettings({ ...source, isSentWhole: true }, nestedConfig, conversion);
+    return convertSettings({ ...source, sendsAllKeys: true }, nestedConfig, conversion);
   }
 
   const settings =
@@ -130,11 +135,11 @@ function convertSetting(
 
 /** Returns true if a key holds the format of answers, and promptfoo reads it for the provider. */
 function isAnswerFormat(
-  { id, isSentWhole = false }: ConfigSource,
+  { id, sendsAllKeys = false }: ConfigSource,
   key: string,
   { isForTest }: ConversionContext,
 ): boolean {
-  const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && isSentWhole);
+  const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && sendsAllKeys);
   return isFormat && (!isForTest || readsFormat(id, key));
 }
 
@@ -182,7 +187,7 @@ function reportLostSetting(
   const setting = `\`${key}\` of a provider's config`;
   if (conversion.isForTest) {
     if (isCoveredElsewhere(source.id, key, entry.toJson())) return;
-    if (HARMLESS_KEYS.includes(key)) {
+    if (IGNORABLE_KEYS.has(key)) {
       conversion.reportHarmless(entry, `${setting} is left out`);
       return;
     }
@@ -210,20 +215,20 @@ function isCoveredElsewhere(id: string, key: string, value: JsonValue): boolean 
 }
 
 /** Returns true if promptfoo neither sends a key nor changes its answer for it. */
-function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
+function isIgnoredSetting({ id, sendsAllKeys = false }: ConfigSource, key: string): boolean {
   if (key === 'apiBaseUrl' && HAS_FIXED_ADDRESS.test(id)) return true;
-  if (isSentWhole || ADDRESS_KEYS.includes(key)) return false;
+  if (sendsAllKeys || ADDRESS_KEYS.includes(key)) return false;
   if (UNSENT_KEYS.some(({ ids, keys }) => ids.test(id) && keys.includes(key))) return true;
-  return SENDS_ONLY_KNOWN_KEYS.test(id) && !ANSWER_KEYS.has(key);
+  return SENDS_ONLY_KNOWN_KEYS.test(id) && !ANSWER_CHANGING_KEYS.has(key);
 }
 
 /** Returns a key of `passthrough` as the field of a request that it is; undefined if it is none. */
 function findRequestField(
-  { id, isSentWhole = false }: ConfigSource,
+  { id, sendsAllKeys = false }: ConfigSource,
   key: string,
   value: JsonValue,
 ): JsonObject | undefined {
-  const isField = isSentWhole && ASKED_BY_CHAT.test(id) && /^[a-z][a-z\d_]*$/u.test(key);
+  const isField = sendsAllKeys && ASKED_BY_CHAT.test(id) && /^[a-z][a-z\d_]*$/u.test(key);
   return isField && !UNPASSED_FIELDS.includes(key) && !RESPONSE_FORMAT_KEYS.includes(key)
     ? { [key]: value }
     : undefined;

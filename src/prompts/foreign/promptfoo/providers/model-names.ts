@@ -1,7 +1,10 @@
 import { LIKE_OPENAI } from './provider-base-url.ts';
 
-/** promptfoo's prefixes of models, with ours. */
-const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
+/**
+ * promptfoo's prefixes of models, with ours. The names in a `(?!…)` are promptfoo's providers that
+ * don't write text, or don't speak the provider's chat interface.
+ */
+const MODEL_PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
   ...LIKE_OPENAI.map(({ prefix, name }) => [prefix, `${name}/`] as const),
   [
     /^openai:(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video|agents|codex|chatkit)\b)(?:chat:|responses:)?/u,
@@ -35,7 +38,7 @@ const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
 /** Returns our name of a provider's model; undefined if we have none. */
 export function findModelName(id: string): string | undefined {
   if (id === 'echo') return id;
-  for (const [theirs, ours] of PREFIXES) {
+  for (const [theirs, ours] of MODEL_PREFIXES) {
     const model = id.replace(theirs, '');
     if (model !== id && model !== '') return ours + model;
   }
