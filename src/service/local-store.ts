@@ -164,7 +164,7 @@ export class LocalStore {
 }
 
 /**
- * Calls `use` with the store of a data directory, then closes the store.
+ * Calls `work` with the store of a data directory, then closes the store.
  *
  * @throws {DataDirectoryError} if the directory can't be used, for example because the disk has
  * become full

@@ -117,10 +117,10 @@ async function collectRows<T, R>(
 }
 
 /**
- * Maximum size of buffered rows as JSON, in bytes; as values they take two to three times the
- * memory.
+ * Maximum length of buffered rows as JSON, in UTF-16 code units; as values they take two to three
+ * times the memory.
  */
-const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+const MAX_BUFFERED_LENGTH = 64 * 1024 * 1024;
 
 /** Rows that are shown only after all have arrived. */
 export interface RowBuffer<T> {
@@ -142,14 +142,14 @@ export function createRowBuffer<T>(noun: string, flag?: string): RowBuffer<T> {
     rows,
     add: pageRows => {
       size += JSON.stringify(pageRows).length;
-      if (size > MAX_BUFFERED_BYTES) throw listTooLargeError(noun, flag);
+      if (size > MAX_BUFFERED_LENGTH) throw listTooLargeError(noun, flag);
       for (const row of pageRows) rows.push(row);
     },
   };
 }
 
 function listTooLargeError(noun: string, flag?: string): Error {
-  const size = `more than ${MAX_BUFFERED_BYTES / 1024 / 1024} MiB`;
+  const size = `more than ${MAX_BUFFERED_LENGTH / 1024 / 1024} MiB`;
   if (flag === undefined) return new ProtocolError(`the service's list of ${noun} has ${size}`);
   return usageError(
     `${flag}: the list of ${noun} has ${size}, which ${flag} would have to hold at once`,

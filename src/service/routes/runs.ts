@@ -95,7 +95,7 @@ export const runRoutes = [
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { data: { runId: id } });
       }
 
-      if (!hasRoom(memory, outcome.outputs)) {
+      if (!tryReserve(memory, outcome.outputs)) {
         const message =
           'the run has ended, but its outputs do not fit into the memory for answers now; get it by its runId';
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { data: { runId: id } });
@@ -165,10 +165,10 @@ async function readRunView(
 }
 
 /**
- * Returns true if the answer fits into memory. Never throws for it, because the client would create
- * the run again.
+ * Reserves memory for the answer; returns false if it doesn't fit. Doesn't throw then, because the
+ * client would create the run again.
  */
-function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
+function tryReserve(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
     memory.reserveForAnswer(sumTextSizes(outputs));
     return true;
@@ -237,7 +237,7 @@ async function listRuns(
     throw invalidRequest('since must be less than until');
   }
 
-  const page = await store.runs.readPage({
+  const page = await store.runs.readPageIds({
     userId,
     limit,
     status,

@@ -14,8 +14,8 @@ class QueryPlaceholder {
 }
 
 /**
- * A query of the creation of a run: compiled once for each kind of database, because that takes
- * longer than to run it.
+ * A query that is compiled once for each opened database, because compiling takes longer than
+ * running it.
  */
 export class PreparedQuery<V, R> {
   readonly #build: (db: Db, value: ValueOf<V>) => Compilable<R>;

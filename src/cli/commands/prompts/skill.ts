@@ -206,8 +206,8 @@ interface SkillSource {
 const MAX_DESCRIPTION_LENGTH = 1024;
 
 /**
- * Returns the text of a SKILL.md. Texts from the service are data in it: each on one line, in
- * quotes or in code.
+ * Returns the text of a SKILL.md. Texts from the service are data in it: each is on one line, in
+ * quotes, in code or without characters that mean something in Markdown.
  */
 function renderSkill({ name, title, description, config, options, command }: SkillSource): string {
   const fields = describeConfig(config);
@@ -288,7 +288,7 @@ function getExampleValue({ default: value, choices, key }: TextField): string {
   return value ?? choices?.[0] ?? `your ${key}`;
 }
 
-/** Returns a service's text on one line, escaped for Markdown, HTML and terminals. */
+/** Returns a service's text on one line, without characters of Markdown, HTML and terminals. */
 function toPlainLine(text: string): string {
   return escapeControls(text.replace(/\s+/gu, ' '))
     .replace(/[<>`[\]*|\\]/gu, '')

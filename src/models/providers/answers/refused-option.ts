@@ -1,8 +1,8 @@
 import type { OptionName } from '../../model-entry.ts';
 import type { ProviderFault } from './provider-fault.ts';
 
-/** The names of options in the providers' interfaces. */
-const FIELD_NAMES: Readonly<Record<OptionName, readonly string[]>> = {
+/** Names by which the providers' interfaces and messages call an option. */
+const MENTIONED_NAMES: Readonly<Record<OptionName, readonly string[]>> = {
   temperature: ['temperature'],
   topP: ['top_p', 'topP'],
   topK: ['top_k', 'topK'],
@@ -30,42 +30,53 @@ const FIELD_NAMES: Readonly<Record<OptionName, readonly string[]>> = {
 };
 
 /** Matches a refusal of an option, such as "Unsupported value: 'temperature' does not support 0.2". */
-const UNSUPPORTED_OPTION =
-  /unsupported|not (?:\w+ )?support|n[’']t (?:\w+ )?support|no support|not (?:allowed|permitted|available|accepted|enabled)|deprecated|unknown (?:parameter|field|name|argument|option)|cannot find field|unrecogni[sz]ed|unexpected (?:keyword|field|parameter)|cannot both be|can[’']t be used|does not (?:accept|take)|only the default/i;
+const UNSUPPORTED_OPTION = new RegExp(
+  [
+    'unsupported|deprecated|only the default',
+    "not (?:\\w+ )?support|n[’']t (?:\\w+ )?support|no support",
+    'not (?:allowed|permitted|available|accepted|enabled)|does not (?:accept|take)',
+    'unknown (?:parameter|field|name|argument|option)|unexpected (?:keyword|field|parameter)',
+    'cannot find field|unrecogni[sz]ed',
+    "cannot both be|can[’']t be used",
+  ].join('|'),
+  'i',
+);
 
 /** Statuses of an invalid request, which cost nothing. */
 const INVALID_REQUEST_STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
 
 /** Returns the sent options that a refusal names as unsupported. */
 export function listRefusedOptions(
-  { what, details: { status, param } }: ProviderFault,
+  { what: message, details: { status, param } }: ProviderFault,
   sentOptions: ReadonlySet<OptionName>,
 ): readonly OptionName[] {
-  if (!INVALID_REQUEST_STATUSES.has(status) || !UNSUPPORTED_OPTION.test(what)) return [];
+  if (!INVALID_REQUEST_STATUSES.has(status) || !UNSUPPORTED_OPTION.test(message)) return [];
   const options = [...sentOptions];
   const byParam = options.filter(
-    option => param !== undefined && FIELD_NAMES[option].includes(param),
+    option => param !== undefined && MENTIONED_NAMES[option].includes(param),
   );
   if (byParam.length > 0) return byParam;
-  const byText = options.filter(option => FIELD_NAMES[option].some(field => isField(field, what)));
-  // If two can't be used together, the first stays.
-  return /cannot both be/i.test(what) ? byText.slice(1) : byText;
+  const byText = options.filter(option =>
+    MENTIONED_NAMES[option].some(name => mentionsName(message, name)),
+  );
+  // If two can't be used together, the one that was sent first stays.
+  return /cannot both be/i.test(message) ? byText.slice(1) : byText;
 }
 
 /**
- * Returns true if a text names a field. A short name, which is also an English word, needs quotes
- * or a label.
+ * Returns true if a message mentions a name. A short name, which a sentence may contain by chance,
+ * counts only in quotes or after a label.
  */
-function isField(field: string, text: string): boolean {
-  const name = field.replace(/\./g, '\\.');
-  const isWord = /^(?:n|stop|seed|effort)$/.test(field);
-  const patterns = isWord
+function mentionsName(message: string, name: string): boolean {
+  const pattern = name.replace(/\./g, '\\.');
+  const needsQuotes = /^(?:n|stop|seed|effort)$/.test(name);
+  const patterns = needsQuotes
     ? [
-        `[\`'"‘“]${name}[\`'"’”]`,
-        `\\(body\\.${name}\\)`,
-        `(?:supplied|model): ${name}(?!\\w)`,
-        `(?:parameter|argument|option|field) ${name}(?!\\w)`,
+        `[\`'"‘“]${pattern}[\`'"’”]`,
+        `\\(body\\.${pattern}\\)`,
+        `(?:supplied|model): ${pattern}(?!\\w)`,
+        `(?:parameter|argument|option|field) ${pattern}(?!\\w)`,
       ]
-    : [`(?<![\\w.])${name}(?!\\w)`, `body\\.${name}\\b`];
-  return patterns.some(pattern => new RegExp(pattern).test(text));
+    : [`(?<![\\w.])${pattern}(?!\\w)`, `body\\.${pattern}\\b`];
+  return patterns.some(source => new RegExp(source).test(message));
 }

@@ -4,17 +4,17 @@ import type { Db } from '../writer.ts';
 import { parseStoredRun, type StoredRun } from './run-records.ts';
 import { selectRunsWithIds, selectUserRun } from './run-selections.ts';
 
-/** Filter of a user's runs. Times are in microseconds; `from` is inclusive, `until` exclusive. */
-export interface RunListFilter {
-  userId: number;
-  status?: RunStatus | undefined;
-  from?: number | undefined;
-  until?: number | undefined;
+/** A query for a page of a user's runs. Times are in microseconds; `from` is inclusive, `until` exclusive. */
+export interface RunPageQuery {
+  readonly userId: number;
+  readonly status?: RunStatus | undefined;
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
   /** A run's id: only runs created before it, the nearest first. */
-  startingAfter?: string | undefined;
+  readonly startingAfter?: string | undefined;
   /** A run's id: only runs created after it, the nearest to it. */
-  endingBefore?: string | undefined;
-  limit: number;
+  readonly endingBefore?: string | undefined;
+  readonly limit: number;
 }
 
 /** Limits how much of a page is read. */
@@ -40,9 +40,9 @@ export async function readRuns(
 
 /**
  * Reads the ids of a page in time proportional to its size, nearest to the cursor first; undefined
- * if the cursor is not a run of the user.
+ * if the cursor is not a run of the user. No two runs of a user have the same `createdAt`.
  */
-export async function readPage(db: Db, { userId, status, limit, ...filter }: RunListFilter) {
+export async function readPageIds(db: Db, { userId, status, limit, ...filter }: RunPageQuery) {
   const { startingAfter, endingBefore } = filter;
   let { from = 0, until = Number.MAX_SAFE_INTEGER } = filter;
   const cursor = startingAfter ?? endingBefore;
@@ -56,11 +56,9 @@ export async function readPage(db: Db, { userId, status, limit, ...filter }: Run
     }
   }
 
-  const rows = await db
-    .selectFrom('runs')
-    .select('id')
-    .where('userId', '=', userId)
-    .$if(status !== undefined, query => query.where('status', '=', status ?? 'queued'))
+  let query = db.selectFrom('runs').select('id').where('userId', '=', userId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  const rows = await query
     .where('createdAt', '>=', from)
     .where('createdAt', '<', until)
     .orderBy('createdAt', endingBefore === undefined ? 'desc' : 'asc')

@@ -3,7 +3,7 @@ import { releaseSpace } from '../media-store.ts';
 import type { Db, Writer } from '../writer.ts';
 import { IDEMPOTENCY_LIFETIME_MS, writeNewRun } from './run-creation.ts';
 import { endRun, failRun } from './run-endings.ts';
-import { type PageLimits, type RunListFilter, readPage, readRuns } from './run-pages.ts';
+import { type PageLimits, type RunPageQuery, readPageIds, readRuns } from './run-pages.ts';
 import {
   type NewRun,
   parseStoredRun,
@@ -67,9 +67,9 @@ export class RunsStore {
     );
   }
 
-  /** See `readPage`. */
-  readPage(filter: RunListFilter) {
-    return readPage(this.#db, filter);
+  /** See `readPageIds`. */
+  readPageIds(filter: RunPageQuery) {
+    return readPageIds(this.#db, filter);
   }
 
   /** See `readRuns`. */

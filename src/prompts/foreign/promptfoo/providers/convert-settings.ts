@@ -11,7 +11,7 @@ import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import { readAnswerFormat, readsFormat } from './answer-format.ts';
 import { convertTools } from './convert-tools.ts';
-import { ADDRESS_KEYS, takesAddress } from './provider-base-url.ts';
+import { ADDRESS_KEYS, allowsAddressKey } from './provider-base-url.ts';
 import {
   AZURE_REASONING_MODEL,
   type ConfigSource,
@@ -205,7 +205,7 @@ function reportLostSetting(
  * account.
  */
 function isCoveredElsewhere(id: string, key: string, value: JsonValue): boolean {
-  if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
+  if (ADDRESS_KEYS.includes(key)) return allowsAddressKey(id);
   if (key === 'headers') return areHeadersHarmless(value);
   // promptfoo connects only if it is enabled.
   if (key === 'mcp') return !findOwnValue(value, 'enabled');

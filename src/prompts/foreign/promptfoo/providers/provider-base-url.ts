@@ -36,7 +36,7 @@ interface AddressableProvider {
   readonly engine: string;
   /** The address of the provider itself, if it has one for everybody. */
   readonly ownBaseUrl?: string;
-  /** The path of an address that is only a host; promptfoo adds Azure's to every address. */
+  /** The path that is added to an address without a scheme; for Azure, to every address. */
   readonly path: string;
   readonly apiKeyEnv?: string;
 }
@@ -59,15 +59,18 @@ const ADDRESSABLE_PROVIDERS: readonly AddressableProvider[] = [
 ];
 
 /**
- * Returns true if the address in the `config` of a provider is converted. promptfoo takes none for
- * Ollama from there.
+ * Returns true if a `config` may set the provider's address. For Ollama it may, without effect:
+ * promptfoo ignores it too.
  */
-export function takesAddress(id: string): boolean {
+export function allowsAddressKey(id: string): boolean {
   return id.startsWith('ollama:') || ADDRESSABLE_PROVIDERS.some(({ prefix }) => prefix.test(id));
 }
 
-/** Returns the provider for a models file, if its address is not one that we know. */
-export function findProviderAddress(
+/**
+ * Returns the entry of a models file for a provider that is like OpenAI, or whose `config` sets
+ * another address than its own; undefined for all others.
+ */
+export function findProviderEntry(
   id: string,
   config: YamlValue | undefined,
   { addressProviders }: Pick<ConversionContext, 'addressProviders'>,
@@ -88,33 +91,35 @@ export function findProviderAddress(
 
   const trimmedUrl = configuredUrl.replace(/\/$/u, '');
   const hasScheme = /^https?:\/\//u.test(trimmedUrl);
-  const isWhole = hasScheme && (engine !== 'azure' || trimmedUrl.endsWith(path));
-  const address = `${hasScheme ? '' : 'https://'}${trimmedUrl}${isWhole ? '' : path}`;
+  const isComplete = hasScheme && (engine !== 'azure' || trimmedUrl.endsWith(path));
+  const address = `${hasScheme ? '' : 'https://'}${trimmedUrl}${isComplete ? '' : path}`;
   if (!URL.canParse(address) || address === ownBaseUrl) return undefined;
 
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
+  // A key that is written out is not kept: the entry then uses the provider's own variable.
   const keyVariable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? keyVariable ?? provider.apiKeyEnv;
   const entry = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
 
-  return { name: chooseHostName(name, entry, addressProviders), entry };
+  return { name: registerProviderName(name, entry, addressProviders), entry };
 }
 
 /**
- * Returns a name that neither a built-in provider nor a provider with another address or key has.
+ * Registers an entry under a name that neither a built-in provider nor a provider with another
+ * address or key has, and returns the name.
  */
-function chooseHostName(
+function registerProviderName(
   host: string,
   entry: JsonObject,
   addressProviders: ConversionContext['addressProviders'],
 ): string {
   // Names of built-in providers are single words.
   const name = host.includes('-') ? host : `${host}-address`;
-  const content = JSON.stringify(entry);
+  const serialisedEntry = JSON.stringify(entry);
   const freeName = findUnusedName(
     name,
-    candidate => (addressProviders.get(candidate) ?? content) === content,
+    candidate => (addressProviders.get(candidate) ?? serialisedEntry) === serialisedEntry,
   );
-  addressProviders.set(freeName, content);
+  addressProviders.set(freeName, serialisedEntry);
   return freeName;
 }

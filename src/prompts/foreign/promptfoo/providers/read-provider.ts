@@ -9,7 +9,7 @@ import { declareProvider } from './declared/declare-provider.ts';
 import { ENVIRONMENT_TAG } from './declared/entry-placeholders.ts';
 import { findModelName } from './model-names.ts';
 import type { DeclaredProvider, PromptfooProvider, WrittenProvider } from './promptfoo-provider.ts';
-import { findProviderAddress } from './provider-base-url.ts';
+import { findProviderEntry } from './provider-base-url.ts';
 import { KEEPS_ID, readProviderParts } from './provider-parts.ts';
 import { withDefaults } from './sent-settings.ts';
 
@@ -153,7 +153,7 @@ function convertModel(
     place,
   };
 
-  const address = findProviderAddress(id, config, conversion);
+  const address = findProviderEntry(id, config, conversion);
   if (!address) return { model, ...fields };
 
   const isLeftOut = conversion.omitUnlessAllowed(
