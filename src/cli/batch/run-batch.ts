@@ -18,7 +18,7 @@ import {
 import type { Job, JobOutcome } from '../jobs/job.ts';
 import { runJobs } from '../jobs/job-engine.ts';
 import { getConcurrency } from '../jobs/paced-connection.ts';
-import { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
+import { collectHandoverRows } from '../jobs/provider-batch/batch-handover.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
 import { handOverJobs } from '../jobs/provider-batch/hand-over-jobs.ts';
 import type { RecalledJobs } from '../jobs/recall-jobs.ts';
@@ -121,7 +121,7 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
   const tally = new Tally(firstPass?.rowCount);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.stopping });
-  const handedOverRows = collectHandedRows(journal);
+  const handedOverRows = collectHandoverRows(journal);
   countEarlierRuns(budget, openBatch, { recalledJobs, handedOverRows });
 
   const runningBatch: RunningBatch = {

@@ -13,8 +13,11 @@ export type JobStep = (typeof JOB_STEPS)[number];
  */
 export const FORGOTTEN_ID_PREFIX = 'forgotten ';
 
-/** The field `batch` of a journal's first line, also of a test's; that of other lines is an id. */
-const FIRST_LINE_MARK = 1;
+/**
+ * The version of the journal's form, in the field `batch` of the first line, also of a test's
+ * journal. In other lines, `batch` is the id of a provider's batch.
+ */
+const JOURNAL_VERSION = 1;
 
 /** Matches the id of an old handover, such as `provider-batch:6f1d…` or `provider-batch:6f1d…/rows`. */
 const OLD_HANDOVER_ID = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
@@ -80,7 +83,7 @@ export type JobEvent =
 export function toJournalLine(event: JobEvent): UncheckedObject {
   switch (event.kind) {
     case 'begun':
-      return { batch: FIRST_LINE_MARK, ...event.facts };
+      return { batch: JOURNAL_VERSION, ...event.facts };
     case 'step':
       return toStepLine(event);
     case 'candidates':
@@ -96,9 +99,8 @@ export function toJournalLine(event: JobEvent): UncheckedObject {
       return { providerBatch: key, time, promptVersionId, interface: providerInterface, rows };
     }
     case 'handover progress':
-      break;
+      return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
   }
-  return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
 }
 
 function toStepLine(event: StepEvent): UncheckedObject {
@@ -145,7 +147,7 @@ export function parseJournalLine(
   line: UncheckedObject,
   service: string,
 ): JobEvent | DamagedLine | undefined {
-  if (line['batch'] === FIRST_LINE_MARK) return { kind: 'begun', facts: line };
+  if (line['batch'] === JOURNAL_VERSION) return { kind: 'begun', facts: line };
   if (typeof line['providerBatch'] === 'string') return parseHandover(line['providerBatch'], line);
 
   const { id, journalId, mark, candidates } = line;
@@ -238,7 +240,7 @@ function parseHandover(
   }
 
   // If a row were skipped, later rows would get each other's answers.
-  if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isHandedRow)) {
+  if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isHandoverRow)) {
     return DAMAGED_HANDOVER;
   }
 
@@ -252,7 +254,7 @@ function parseHandover(
   };
 }
 
-function isHandedRow(row: unknown): row is [id: string, inputsDigest: string] {
+function isHandoverRow(row: unknown): row is [id: string, inputsDigest: string] {
   return Array.isArray(row) && typeof row[0] === 'string' && typeof row[1] === 'string';
 }
 

@@ -11,7 +11,7 @@ import type { Job, JobOutcome, JobPlan } from './job.ts';
 import type { PlannedJob } from './job-engine.ts';
 import { formatError } from './job-errors.ts';
 import { parseEndedResult, planJob, type RetryFlags } from './plan-resumed-job.ts';
-import { collectHandedRows } from './provider-batch/batch-handover.ts';
+import { collectHandoverRows } from './provider-batch/batch-handover.ts';
 import { handOverByVersion } from './provider-batch/hand-over-jobs.ts';
 import { collectEarlierSpending, type RecalledJobs, recallJobs } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
@@ -211,7 +211,7 @@ export class ResumableRequests {
 
 /** Returns the rows of a provider's batches that have not been collected, with their ids. */
 function listOpenHandedRows(journal: BatchJournal): [string, { readonly customId: string }][] {
-  return [...collectHandedRows(journal)].filter(([id]) => {
+  return [...collectHandoverRows(journal)].filter(([id]) => {
     const step = journal.states.get(id)?.step;
     return step !== 'succeeded' && step !== 'failed';
   });
@@ -238,7 +238,7 @@ function listEndedJobRuns(
   states: RecalledJobs['states'],
   journal: Pick<BatchJournal, 'handovers'>,
 ): EarlierRun[] {
-  const handedRows = collectHandedRows(journal);
+  const handedRows = collectHandoverRows(journal);
   const runs: EarlierRun[] = [];
   for (const [id, { entry = handedRows.get(id), result }] of states) {
     const run = parseEndedResult(result)?.run;

@@ -229,9 +229,9 @@ it('a search that waits for the end of a batch says so at first, and every 30 s'
     { ...provider, find },
   );
 
-  expect(
-    await session.confirmMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() }),
-  ).toBe(true);
+  expect(await session.findLostBatch({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(
+    'missing',
+  );
 
   const line =
     'note: a batch that may be this one is still running; waiting for its end to identify it';
@@ -253,8 +253,51 @@ it('a batch that the list shows only a moment later is not created again', async
   );
   const handed: BatchHandover = { key: 'k', promptVersionId: VERSION, rows: new Map() };
 
-  expect(await session.confirmMissing(handed)).toBe(false);
-  expect(handed.batch).toBe('batch_1');
+  expect(await session.findLostBatch(handed)).toBe('found');
+  expect(handed.batchId).toBe('batch_1');
+});
+
+it('a search waits on through short times of 404s, however many there are', async () => {
+  const { ctx } = await testContext({ clock: testClock() });
+  const journal = await BatchJournal.open(
+    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+  );
+  onTestFinished(() => journal.close());
+  const { provider } = smallProvider({ requests: 1, bytes: 1 });
+  let times = 0;
+  const find = async (): Promise<'unread' | { id: string }> => {
+    times += 1;
+    if (times % 2 === 1) throw new BatchFault('it is not there', 404, undefined);
+    return times < 20 ? 'unread' : { id: 'batch_1' };
+  };
+  const session = new BatchSession(
+    { ctx, journal, stop: new StopControl() },
+    { ...provider, find },
+  );
+
+  expect(await session.findLostBatch({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(
+    'found',
+  );
+});
+
+it('a search ends without a fault when the command stops', async () => {
+  const { ctx } = await testContext({ clock: testClock() });
+  const journal = await BatchJournal.open(
+    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+  );
+  onTestFinished(() => journal.close());
+  const { provider } = smallProvider({ requests: 1, bytes: 1 });
+  const stop = new StopControl();
+  const find: BatchProvider['find'] = async (_, signal) => {
+    stop.stopRows();
+    signal.throwIfAborted();
+    return undefined;
+  };
+  const session = new BatchSession({ ctx, journal, stop }, { ...provider, find });
+
+  expect(await session.findLostBatch({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(
+    'stopped',
+  );
 });
 
 it('a batch in the journal of version 0.2.0 is collected, and its rows are not handed over again', async () => {

@@ -11,14 +11,14 @@ export interface BatchHandover {
   readonly promptVersionId: string;
   /** The provider interface of its requests; undefined if an earlier version made them. */
   readonly providerInterface?: string | undefined;
-  readonly rows: ReadonlyMap<string, HandedOverRow>;
+  readonly rows: ReadonlyMap<string, HandoverRow>;
   /** The provider's id of the file of its requests; undefined until that is accepted. */
-  file?: string | undefined;
+  fileId?: string | undefined;
   /** The provider's id of the batch; undefined until that is accepted. */
-  batch?: string | undefined;
+  batchId?: string | undefined;
 }
 
-interface HandedOverRow {
+interface HandoverRow {
   /** The name of its request. */
   readonly customId: string;
   readonly inputsDigest: string;
@@ -53,7 +53,7 @@ export function writeHandover(
     key,
     time,
     promptVersionId,
-    providerInterface: providerInterface,
+    providerInterface,
     rows: digests,
   });
 }
@@ -62,11 +62,11 @@ export function writeHandover(
 export function updateHandover(
   journal: BatchJournal,
   handover: BatchHandover,
-  progress: Pick<BatchHandover, 'file' | 'batch'>,
+  progress: Pick<BatchHandover, 'fileId' | 'batchId'>,
 ): Promise<void> {
   Object.assign(handover, progress);
-  const { key, file, batch } = handover;
-  return journal.append({ kind: 'handover progress', key, fileId: file, batchId: batch });
+  const { key, fileId, batchId } = handover;
+  return journal.append({ kind: 'handover progress', key, fileId, batchId });
 }
 
 /** Returns the handovers in the journal, in order. */
@@ -75,8 +75,8 @@ export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): B
     const { promptVersionId, rows, key, time, providerInterface } = handover;
     return {
       ...createHandover(promptVersionId, rows, { key, time, providerInterface }),
-      file: progress?.fileId,
-      batch: progress?.batchId,
+      fileId: progress?.fileId,
+      batchId: progress?.batchId,
     };
   });
 }
@@ -85,9 +85,9 @@ export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): B
  * Returns the handed-over rows by their ids, each from its last handover. Leaves out forgotten
  * rows, which only keep the places of the others.
  */
-export function collectHandedRows(
+export function collectHandoverRows(
   journal: Pick<BatchJournal, 'handovers'>,
-): Map<string, HandedOverRow> {
+): Map<string, HandoverRow> {
   const rows = readHandovers(journal).flatMap(handover => [...handover.rows]);
   return new Map(rows.filter(([id]) => !id.startsWith(FORGOTTEN_ID_PREFIX)));
 }

@@ -32,7 +32,7 @@ const NOTE_EVERY_MS = 30_000;
 /** The growth of the interval from poll to poll. */
 const POLL_GROWTH = 1.5;
 
-/** The same for searches, each of which reads a list. */
+/** The growth of the interval from search to search, each of which reads a list. */
 const SEARCH_GROWTH = 2;
 
 /** The provider does not know the batch, or not yet. */
@@ -101,11 +101,12 @@ export class BatchSession {
     requests: readonly BatchRequest[],
   ): Promise<CliError | undefined> {
     const { ctx, journal } = this.#parts;
-    const onUploaded = (file: string): Promise<void> => updateHandover(journal, handover, { file });
+    const onUploaded = (fileId: string): Promise<void> =>
+      updateHandover(journal, handover, { fileId });
     try {
-      const upload = { id: handover.file, onUploaded };
-      const batch = await this.#provider.create(requests, handover.key, upload, ctx.signal);
-      await updateHandover(journal, handover, { batch });
+      const upload = { id: handover.fileId, onUploaded };
+      const batchId = await this.#provider.create(requests, handover.key, upload, ctx.signal);
+      await updateHandover(journal, handover, { batchId });
       return undefined;
     } catch (error) {
       const fault = toBatchError(error);
@@ -116,37 +117,44 @@ export class BatchSession {
   }
 
   /**
-   * Searches for a batch whose creation was not answered. Returns true if the provider does not
-   * have it, and false also if the command stops before that is certain.
+   * Searches for a batch whose creation was not answered. Journals its id if the provider has it.
+   * Returns `stopped` if the command stops before the result is certain.
+   *
+   * @throws {CliError} if the provider refuses to list its batches, or answers 404 for a minute
    */
-  async confirmMissing(handover: BatchHandover): Promise<boolean> {
+  async findLostBatch(handover: BatchHandover): Promise<'found' | 'missing' | 'stopped'> {
     const { journal, stop } = this.#parts;
     const missingTimeout = new MissingTimeout();
     const reportChange = this.#createChangeReporter();
-    const { key, time, rows, file } = handover;
+    const { key, time, rows, fileId } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
-    const criteria = { key, since, requestCount: rows.size, file };
+    const criteria = { key, since, requestCount: rows.size, file: fileId };
 
     let waitedMs = 0;
     for (const pause of pollPauses(SEARCH_GROWTH)) {
       const search = this.#provider.find(criteria, stop.stopping);
-      const batch = await search.catch((error: unknown) => {
+      const result = await search.catch((error: unknown) => {
+        if (stop.isStopping()) return 'stopped' as const;
         if (!missingTimeout.mayRetry(error, pause)) throw toBatchError(error);
         return 'unanswered' as const;
       });
-      if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
+      if (result === 'stopped') break;
+      if (result !== 'unanswered') missingTimeout.reset();
 
-      if (typeof batch === 'object') {
-        await updateHandover(journal, handover, { batch: batch.id });
-        return false;
+      if (typeof result === 'object') {
+        await updateHandover(journal, handover, { batchId: result.id });
+        return 'found';
       }
 
-      reportChange(this.#describeSearch(batch));
+      const searchState = result ?? 'not listed';
+      if (searchState === 'not listed' && waitedMs >= LIST_LAG_MS) return 'missing';
+
+      reportChange(this.#describeSearch(searchState));
       if (!(await this.#pause(pause))) break;
       waitedMs += pause;
     }
 
-    return false;
+    return 'stopped';
   }
 
   async cancel(id: string): Promise<void> {
@@ -193,10 +201,11 @@ export class BatchSession {
   }
 
   /**
-   * Yields the results of an ended batch; after a temporary fault, yields them again from the
-   * first. Yields `gone` and ends if the provider no longer has them.
+   * Yields the results of an ended batch; after a 404, yields them again from the first. Yields
+   * `gone` and ends if the provider no longer has them.
    *
-   * @throws {CliError} if the provider refuses them, or answers 404 for a minute
+   * @throws {CliError} if the provider refuses them or answers 404 for a minute, or if the command
+   *   stops while it waits after a 404
    */
   async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer } | 'gone'> {
     const missingTimeout = new MissingTimeout();
@@ -216,17 +225,20 @@ export class BatchSession {
     }
   }
 
-  #describeSearch(searchState: 'unread' | 'unanswered' | undefined): string {
-    if (searchState === 'unread') {
-      return 'note: a batch that may be this one is still running; waiting for its end to identify it';
+  #describeSearch(searchState: 'unread' | 'unanswered' | 'not listed'): string {
+    switch (searchState) {
+      case 'unread':
+        return 'note: a batch that may be this one is still running; waiting for its end to identify it';
+      case 'unanswered':
+        return `note: ${this.#provider.name} does not return its batches yet; asking again`;
+      case 'not listed':
+        return `note: looking for the batch at ${this.#provider.name}`;
     }
-    return searchState === undefined
-      ? `note: looking for the batch at ${this.#provider.name}`
-      : `note: ${this.#provider.name} does not return its batches yet; asking again`;
   }
 
   /**
-   * Returns a function that prints a line if it differs from the last one, or if that is 30 s old.
+   * Returns a function that prints a line if it differs from the last printed one, or if that was
+   * printed 30 s ago.
    */
   #createChangeReporter(): (line: string) => void {
     const { io, clock } = this.#parts.ctx;
@@ -241,11 +253,11 @@ export class BatchSession {
   /**
    * Reads the state of a batch; undefined if the provider can't be reached at present.
    *
-   * @param mayPass returns true if a fault may be over the next time
+   * @param mayRetryMissing returns true if a 404 may be over the next time
    */
   async #readState(
     id: string,
-    mayPass: (error: unknown) => boolean,
+    mayRetryMissing: (error: unknown) => boolean,
   ): Promise<BatchState | 'gone' | undefined> {
     const { stop } = this.#parts;
     try {
@@ -254,8 +266,8 @@ export class BatchSession {
       if (stop.isStopping()) return undefined;
       if (findFaultStatus(error) === BATCH_GONE) return 'gone';
       const fault = toBatchError(error);
-      const isMissing = findFaultStatus(error) === BATCH_NOT_FOUND && !mayPass(error);
-      if (isMissing || fault.exitCode === EXIT.unauthorised) throw fault;
+      const staysMissing = findFaultStatus(error) === BATCH_NOT_FOUND && !mayRetryMissing(error);
+      if (staysMissing || fault.exitCode === EXIT.unauthorised) throw fault;
       return undefined;
     }
   }

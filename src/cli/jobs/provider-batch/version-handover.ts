@@ -51,7 +51,7 @@ export class VersionHandover {
 
   /** Reports the batches that continue without the command. */
   reportLeft(): void {
-    this.#session.reportLeft([...this.#open].flatMap(({ batch }) => batch ?? []));
+    this.#session.reportLeft([...this.#open].flatMap(({ batchId }) => batchId ?? []));
   }
 
   /** Hands jobs over; yields those that need no batch. */
@@ -74,8 +74,8 @@ export class VersionHandover {
   }
 
   async cancel(): Promise<void> {
-    for (const { batch } of this.#awaited.keys()) {
-      if (batch !== undefined) await this.#session.cancel(batch);
+    for (const { batchId } of this.#awaited.keys()) {
+      if (batchId !== undefined) await this.#session.cancel(batchId);
     }
   }
 
@@ -192,20 +192,20 @@ export class VersionHandover {
     this.#open.add(handover);
     if (this.#parts.stop.isStopping()) return;
 
-    const needsSearch = handover.batch === undefined;
-    if (needsSearch && (await this.#session.confirmMissing(handover))) {
+    const needsSearch = handover.batchId === undefined;
+    if (needsSearch && (await this.#session.findLostBatch(handover)) === 'missing') {
       yield* this.#sendAgain(handover, rows);
       return;
     }
 
-    const { batch } = handover;
-    if (batch === undefined) return;
+    const { batchId } = handover;
+    if (batchId === undefined) return;
 
-    if (needsSearch && this.#parts.cancel) await this.#session.cancel(batch);
-    const endState = await this.#session.wait(batch, rows.length);
+    if (needsSearch && this.#parts.cancel) await this.#session.cancel(batchId);
+    const endState = await this.#session.wait(batchId, rows.length);
     if (endState === undefined) return;
 
-    yield* this.#yieldResults(handover, { batch, endState }, rows);
+    yield* this.#yieldResults(handover, { batchId, endState }, rows);
     this.#open.delete(handover);
   }
 
@@ -233,18 +233,18 @@ export class VersionHandover {
   /** Yields the rows of an ended batch with their answers; rows without a result fail. */
   async *#yieldResults(
     handover: BatchHandover,
-    { batch, endState }: { readonly batch: string; readonly endState: BatchState | 'gone' },
+    { batchId, endState }: { readonly batchId: string; readonly endState: BatchState | 'gone' },
     rows: readonly AwaitedRow[],
   ): AsyncGenerator<PlannedJob> {
     const openRows = new Map(rows.map(row => [handover.rows.get(row.job.id)?.customId ?? '', row]));
     if (endState === 'gone') {
-      yield* this.#giveUpResults(handover, batch, openRows);
+      yield* this.#giveUpResults(handover, batchId, openRows);
       return;
     }
 
-    for await (const result of this.#session.collect(batch)) {
+    for await (const result of this.#session.collect(batchId)) {
       if (result === 'gone') {
-        yield* this.#giveUpResults(handover, batch, openRows);
+        yield* this.#giveUpResults(handover, batchId, openRows);
         return;
       }
 
@@ -269,13 +269,13 @@ export class VersionHandover {
    */
   async *#giveUpResults(
     handover: BatchHandover,
-    batch: string,
+    batchId: string,
     openRows: ReadonlyMap<string, AwaitedRow>,
   ): AsyncGenerator<PlannedJob> {
     const { ctx, retryUnknown } = this.#parts;
     const count = pluralize(openRows.size, 'row');
     ctx.io.error(
-      `error: the results of batch ${batch} at ${this.#provider.name} are gone: ${count} may have been paid for`,
+      `error: the results of batch ${batchId} at ${this.#provider.name} are gone: ${count} may have been paid for`,
     );
 
     if (!retryUnknown) {
