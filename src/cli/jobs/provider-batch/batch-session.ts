@@ -226,14 +226,12 @@ export class BatchSession {
   }
 
   #describeSearch(searchState: 'unread' | 'unanswered' | 'not listed'): string {
-    switch (searchState) {
-      case 'unread':
-        return 'note: a batch that may be this one is still running; waiting for its end to identify it';
-      case 'unanswered':
-        return `note: ${this.#provider.name} does not return its batches yet; asking again`;
-      case 'not listed':
-        return `note: looking for the batch at ${this.#provider.name}`;
+    if (searchState === 'unread') {
+      return 'note: a batch that may be this one is still running; waiting for its end to identify it';
     }
+    return searchState === 'unanswered'
+      ? `note: ${this.#provider.name} does not return its batches yet; asking again`
+      : `note: looking for the batch at ${this.#provider.name}`;
   }
 
   /**
