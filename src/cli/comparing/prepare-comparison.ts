@@ -40,9 +40,9 @@ export interface PreparedComparison {
   readonly variants: readonly Variant[];
   readonly rows: readonly CheckedRow[];
   /** The cases that judge the answers; undefined without `--expect`. */
-  readonly expected: ExpectedCases | undefined;
+  readonly expectedCases: ExpectedCases | undefined;
   /** The expectations that need a judge. */
-  readonly judged: readonly Expectation[];
+  readonly judgedExpectations: readonly Expectation[];
   readonly judge: Judge;
   readonly budget: Budget;
   readonly caps: Caps;
@@ -83,19 +83,19 @@ export async function prepareComparison(
   const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
   const judge = new Judge(ctx, flags.judge, budget);
   const { expect, allowCommands = false } = flags;
-  const expected =
+  const expectedCases =
     expect === undefined
       ? undefined
       : await readExpectedCases(ctx, expect, rows, { variants, judge, allowCommands });
-  const judged = expected ? listJudgedExpectations(expected) : [];
+  const judgedExpectations = expectedCases ? listJudgedExpectations(expectedCases) : [];
   const providerBatch = usesProviderBatch(ctx, flags);
-  if (providerBatch) await checkBatchProviders(variants, judge, judged);
+  if (providerBatch) await checkBatchProviders(variants, judge, judgedExpectations);
 
   return {
     variants,
     rows,
-    expected,
-    judged,
+    expectedCases,
+    judgedExpectations,
     judge,
     budget,
     caps,
@@ -109,10 +109,10 @@ export async function prepareComparison(
 async function checkBatchProviders(
   variants: readonly Variant[],
   judge: Judge,
-  judged: readonly Expectation[],
+  judgedExpectations: readonly Expectation[],
 ): Promise<void> {
   for (const { connection, promptVersionId } of variants) {
     await findBatchProvider(connection, promptVersionId);
   }
-  for (const expectation of judged) await judge.checkBatch(expectation);
+  for (const expectation of judgedExpectations) await judge.checkBatch(expectation);
 }

@@ -29,7 +29,7 @@ import { formatVariantVerdicts, type VariantVerdict } from './variant-verdicts.t
 
 export interface ShownComparison extends FinishedComparison {
   /** The cases that judge the answers; undefined without `--expect`. */
-  readonly expected: ExpectedCases | undefined;
+  readonly expectedCases: ExpectedCases | undefined;
   readonly verdicts: readonly VariantVerdict[];
 }
 
@@ -76,9 +76,11 @@ async function buildComparisonTexts(
   ctx: Context,
   comparison: ShownComparison,
 ): Promise<ComparisonTexts> {
-  const { variants, expected, budget, verdicts } = comparison;
-  const verdictCells = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
-  const unjudgedLines = expected ? formatUnjudgedRows(expected) : [];
+  const { variants, expectedCases, budget, verdicts } = comparison;
+  const verdictCells = expectedCases
+    ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '')
+    : [];
+  const unjudgedLines = expectedCases ? formatUnjudgedRows(expectedCases) : [];
   return {
     grid: await buildComparisonGrid(ctx, comparison),
     verdictCells,

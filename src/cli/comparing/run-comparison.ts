@@ -34,9 +34,19 @@ export async function runComparison(
   prepared: PreparedComparison,
   { keepMedia, ...resumeOptions }: RunComparisonOptions,
 ): Promise<ComparisonResult> {
-  const { variants, rows, expected, judged, judge, budget, concurrency, providerBatch, names } =
-    prepared;
-  const judgeConnection = judged.length === 0 ? undefined : await ctx.localConnection('the judge');
+  const {
+    variants,
+    rows,
+    expectedCases,
+    judgedExpectations,
+    judge,
+    budget,
+    concurrency,
+    providerBatch,
+    names,
+  } = prepared;
+  const judgeConnection =
+    judgedExpectations.length === 0 ? undefined : await ctx.localConnection('the judge');
   const runAndJudge = async (
     requestsByService: ReadonlyMap<string, ResumableRequests>,
   ): Promise<ComparisonResult> => {
@@ -49,8 +59,8 @@ export async function runComparison(
 
     const questions = judgeConnection && requestsByService.get(judgeConnection.service);
     const judgements =
-      expected &&
-      (await judgeRows(ctx, comparedRows, expected, { variants, judge, budget, questions }));
+      expectedCases &&
+      (await judgeRows(ctx, comparedRows, expectedCases, { variants, judge, budget, questions }));
     return { comparedRows, judgements };
   };
 

@@ -1,10 +1,10 @@
+import { checkComparisonPrices, forecastComparison } from '../../comparing/comparison-costs.ts';
 import {
   getComparisonExitCode,
   throwIfComparisonUnfinished,
 } from '../../comparing/comparison-end.ts';
 import { type PreparedComparison, prepareComparison } from '../../comparing/prepare-comparison.ts';
 import { presentComparison } from '../../comparing/present-comparison.ts';
-import { checkComparisonPrices, forecastComparison } from '../../comparing/price-comparison.ts';
 import { runComparison } from '../../comparing/run-comparison.ts';
 import { computeVariantVerdicts } from '../../comparing/variant-verdicts.ts';
 import type { Context } from '../../context.ts';

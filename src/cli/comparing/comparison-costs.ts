@@ -15,13 +15,14 @@ export async function checkComparisonPrices({
   rows,
   budget,
   judge,
-  judged,
+  judgedExpectations,
 }: PreparedComparison): Promise<void> {
   for (const [index, { connection }] of variants.entries()) {
+    // Whether a model has a price does not depend on the row.
     const request = rows[0]?.requests[index];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
-  for (const expectation of judged) await judge.checkPrice(expectation);
+  for (const expectation of judgedExpectations) await judge.checkPrice(expectation);
 }
 
 /**
@@ -32,7 +33,7 @@ export async function checkComparisonPrices({
 export async function forecastComparison(prepared: PreparedComparison): Promise<Forecast> {
   const forecast = new Forecast();
   await forecastRuns(forecast, prepared);
-  await forecastQuestions(forecast, prepared);
+  await forecastJudgeQuestions(forecast, prepared);
   return forecast;
 }
 
@@ -53,17 +54,16 @@ async function forecastRuns(
   }
 }
 
-/** Each answer to a row is judged by the expectations of the row's case. */
-async function forecastQuestions(
+/** Adds the questions to judges: of each answer to a row, those of the row's case. */
+async function forecastJudgeQuestions(
   forecast: Forecast,
-  { rows, variants, expected, judge, providerBatch }: PreparedComparison,
+  { rows, variants, expectedCases, judge, providerBatch }: PreparedComparison,
 ): Promise<void> {
   for (const { row } of rows) {
-    const expectations = flattenExpectations(expected?.byRow.get(row)?.expect ?? []);
-    for (const { text: prompt, model } of [...expectations].filter(needsJudge)) {
-      for (const _ of variants) {
-        await judge.forecast(forecast, { prompt, model }, { providerBatch });
-      }
+    const expectations = flattenExpectations(expectedCases?.byRow.get(row)?.expect ?? []);
+    const questions = [...expectations].filter(needsJudge);
+    for (const { text, model } of variants.flatMap(() => questions)) {
+      await judge.forecast(forecast, { prompt: text, model }, { providerBatch });
     }
   }
 }
