@@ -20,7 +20,7 @@ import { readRunRows, toOutputItems } from './run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
 import { defineRoute, type Services } from './services.ts';
 
-const IDEMPOTENCY_KEY =
+const IDEMPOTENCY_KEY_DESCRIPTION =
   'Identifies the creation for 24 hours: a repeated request returns the same run, and another body with the same key is refused';
 
 /** Times above this are milliseconds, which some clients send. */
@@ -79,7 +79,7 @@ export const runRoutes = [
       'GATEWAY_TIMEOUT_ERROR',
       'INSUFFICIENT_STORAGE_ERROR',
     ],
-    headers: object({}, { 'Idempotency-Key': text({ description: IDEMPOTENCY_KEY }) }),
+    headers: object({}, { 'Idempotency-Key': text({ description: IDEMPOTENCY_KEY_DESCRIPTION }) }),
     body: createRunBody,
     data: runSchema,
     async handle(services, { caller, body, bodyDigest, origin, headers, memory }) {
@@ -224,16 +224,16 @@ async function findRunIds(
 async function listRuns(
   { store }: Services,
   userId: number,
-  { startingAfter, endingBefore, status, limit, ...times }: RunListQuery & { limit: number },
+  { startingAfter, endingBefore, status, limit, since, until }: RunListQuery & { limit: number },
 ) {
-  const from = toMicroseconds(times.since);
-  const until = toMicroseconds(times.until);
+  const fromUs = toMicroseconds(since);
+  const untilUs = toMicroseconds(until);
 
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
 
-  if (from !== undefined && until !== undefined && from >= until) {
+  if (fromUs !== undefined && untilUs !== undefined && fromUs >= untilUs) {
     throw invalidRequest('since must be less than until');
   }
 
@@ -243,8 +243,8 @@ async function listRuns(
     status,
     startingAfter: startingAfter?.toLowerCase(),
     endingBefore: endingBefore?.toLowerCase(),
-    from,
-    until,
+    from: fromUs,
+    until: untilUs,
   });
   if (!page) {
     throw notFound(

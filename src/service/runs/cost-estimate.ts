@@ -74,7 +74,7 @@ export async function estimateCost(
     definition,
     model,
     userId,
-    takesUnlisted: true,
+    allowsUnlistedOptions: true,
   });
 
   const { textInputs, images: imageInputs, runOptions } = requestInputs;

@@ -106,13 +106,14 @@ export async function answerCreation(
   if ('repeated' in creation) return creation.repeated;
 
   const { run, images } = creation;
-  await inputs.savePictures(run.id, images);
+  await inputs.saveImages(run.id, images);
   const request = {
     ...(await inputs.storeLargeTexts(run.id, run.request)),
     ...(traceparent !== undefined && { traceparent }),
   };
 
-  // The pictures and large texts are on disk, and the answer may take minutes.
+  // The pictures and large texts are on disk, and the answer may take minutes. Until then, the
+  // callers hold the body and the pictures, so both are emptied.
   Object.assign(body, { inputs: {} });
   images.length = 0;
   memory.release();
@@ -137,11 +138,11 @@ async function checkUnlessRepeated(
   body: CreateRunRequest,
   { idempotency, memory }: { idempotency: Idempotency | undefined; memory: RequestMemory },
 ): Promise<CheckedCreation | { repeated: CreationAnswer }> {
-  const hasPictures = (body.inputs.imageInputs ?? []).length > 0;
+  const hasImages = (body.inputs.imageInputs ?? []).length > 0;
 
   // Looked up first, because fetching or refusing pictures must not prevent a repeated creation
   // from finding its run.
-  if (hasPictures) {
+  if (hasImages) {
     const repeated = await findRepeated(services, caller, idempotency);
     if (repeated) return { repeated };
   }
@@ -153,7 +154,8 @@ async function checkUnlessRepeated(
     const repeated = await findRepeated(services, caller, idempotency);
     if (repeated) return { repeated };
 
-    // The check may have read a cached version. If it was withdrawn since, that is the fault.
+    // The check may have failed because its version is cached and has been withdrawn since; that
+    // is the fault to report then, and the check's own otherwise.
     services.definitions.forgetRunnable(body.promptVersionId);
     await requireRunnable(services, body.promptVersionId);
     throw error;
@@ -223,7 +225,7 @@ export async function checkCreation(
     definition,
     model,
     userId,
-    takesUnlisted: isEmbedded,
+    allowsUnlistedOptions: isEmbedded,
   });
 
   const { textInputs, runOptions, images: sentImages } = acceptedInputs;
@@ -251,7 +253,7 @@ export async function checkCreation(
       textBytes: Object.values(textInputs).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
       keyId: isEmbedded ? undefined : keyId,
       needsSpace: images.length > 0 || model.modality !== 'text',
-      isFree: model.engine === 'echo',
+      isRepeatable: model.engine === 'echo',
       request,
     },
   };

@@ -23,7 +23,7 @@ export async function readCreationBody(
   const textInputs = await inputs.readTexts(id, storedRequest.request);
   const hasSentPictures =
     images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
-  const bytes = hasSentPictures ? await inputs.readPictures(id, images).catch(refuseGone) : [];
+  const bytes = hasSentPictures ? await inputs.readImages(id, images).catch(refuseGone) : [];
   const imageInputs = images.map((_, index): ImageInput => {
     const url = urls[index];
     if (typeof url === 'string') return { type: 'url', url };

@@ -6,7 +6,7 @@ import type { StoredRequest } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { ignoreUnavailableStore } from '../store/store-errors.ts';
 
-const PICTURE_LIFETIME_MS = 24 * 60 * 60 * 1000;
+const IMAGE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Longer than a creation takes from its first file to its run, in milliseconds. */
 const ORPHAN_INPUT_AGE_MS = 60 * 60 * 1000;
@@ -21,7 +21,7 @@ const MAX_ROW_TEXTS_LENGTH = 256 * 1024;
  * The input pictures of runs, kept for a day so that a run can be repeated, and their large texts.
  */
 export class InputFiles {
-  readonly #pictures: Blobs;
+  readonly #images: Blobs;
   readonly #texts: Blobs;
   readonly #runs: Store['runs'];
   readonly #clock: Clock;
@@ -31,25 +31,25 @@ export class InputFiles {
     runs: Store['runs'],
     clock: Clock,
   ) {
-    this.#pictures = inputs;
+    this.#images = inputs;
     this.#texts = texts;
     this.#runs = runs;
     this.#clock = clock;
   }
 
-  async savePictures(runId: string, pictures: readonly LoadedImage[]): Promise<void> {
+  async saveImages(runId: string, images: readonly LoadedImage[]): Promise<void> {
     await Promise.all(
-      pictures.map(({ bytes, mediaType }, index) =>
-        this.#pictures.write(formatPictureName(runId, index), bytes, mediaType),
+      images.map(({ bytes, mediaType }, index) =>
+        this.#images.write(formatImageName(runId, index), bytes, mediaType),
       ),
     );
   }
 
   /** @throws if a picture is no longer available */
-  async readPictures(runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> {
+  async readImages(runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> {
     return await Promise.all(
       mediaTypes.map(async (mediaType, index) => {
-        const bytes = await this.#pictures.open(formatPictureName(runId, index));
+        const bytes = await this.#images.open(formatImageName(runId, index));
         if (!bytes) throw new Error(`picture ${index + 1} of its inputs is no longer there`);
         return { mediaType, bytes: await buffer(bytes) };
       }),
@@ -81,27 +81,27 @@ export class InputFiles {
 
   /** Removes the pictures and texts of a request whose run was not created. */
   async remove(runId: string, { images, textsApart }: StoredRequest): Promise<void> {
-    if (images.length > 0) await this.#removePictures([runId]);
+    if (images.length > 0) await this.#removeImages([runId]);
     if (textsApart) await this.#texts.remove(runId);
   }
 
   /** Makes room for a user's pictures; returns false if no ended run of the user has any. */
   async makeRoom(userId: number): Promise<boolean> {
     const runIds = await this.#runs.forgetImages({ userId });
-    await this.#removePictures(runIds);
+    await this.#removeImages(runIds);
     return runIds.length > 0;
   }
 
   /** Deletes files that are older than a day, and orphaned ones. */
   async sweep(): Promise<void> {
-    await this.#removePictures(
-      await this.#runs.forgetImages({ before: this.#clock.now() - PICTURE_LIFETIME_MS }),
+    await this.#removeImages(
+      await this.#runs.forgetImages({ before: this.#clock.now() - IMAGE_LIFETIME_MS }),
     );
-    const runsWithPictures = await this.#pictures.listWrittenBefore(
+    const runsWithImages = await this.#images.listWrittenBefore(
       this.#clock.now() - ORPHAN_INPUT_AGE_MS,
     );
-    const neededPictures = await this.#runs.filterWithImages(runsWithPictures);
-    await this.#removePictures(runsWithPictures.filter(runId => !neededPictures.has(runId)));
+    const neededImages = await this.#runs.filterWithImages(runsWithImages);
+    await this.#removeImages(runsWithImages.filter(runId => !neededImages.has(runId)));
     const runsWithTexts = await this.#texts.listWrittenBefore(
       this.#clock.now() - ORPHAN_INPUT_AGE_MS,
     );
@@ -110,11 +110,11 @@ export class InputFiles {
   }
 
   // The next sweep finds files that were not removed because the object store was unavailable.
-  async #removePictures(runIds: readonly string[]): Promise<void> {
-    for (const runId of runIds) await this.#pictures.remove(runId).catch(ignoreUnavailableStore);
+  async #removeImages(runIds: readonly string[]): Promise<void> {
+    for (const runId of runIds) await this.#images.remove(runId).catch(ignoreUnavailableStore);
   }
 }
 
-function formatPictureName(runId: string, index: number): string {
+function formatImageName(runId: string, index: number): string {
   return `${runId}/${index}`;
 }

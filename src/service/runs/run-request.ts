@@ -67,7 +67,7 @@ interface InputRules {
   model: ModelEntry;
   userId: number;
   /** True to take run options that the model does not list; see `checkRunOptions`. */
-  takesUnlisted: boolean;
+  allowsUnlistedOptions: boolean;
 }
 
 /**
@@ -78,7 +78,7 @@ interface InputRules {
 export async function checkRequestInputs(
   { tasks }: Pick<RunLookup, 'tasks'>,
   { inputs, runOptions = {} }: CreateRunRequest,
-  { definition, model, userId, takesUnlisted }: InputRules,
+  { definition, model, userId, allowsUnlistedOptions }: InputRules,
 ) {
   const { textInputs: texts = {}, imageInputs = [] } = inputs;
   const { textInputs, input } = definition;
@@ -96,7 +96,7 @@ export async function checkRequestInputs(
   return {
     textInputs: Object.fromEntries(keys.map(key => [key, texts[key] ?? ''])),
     images: checkImages(imageInputs, definition, model),
-    runOptions: checkRunOptions(runOptions, model, takesUnlisted),
+    runOptions: checkRunOptions(runOptions, model, allowsUnlistedOptions),
   };
 }
 
@@ -122,15 +122,15 @@ function checkImages(
 /**
  * Returns run options that a model accepts.
  *
- * @param takesUnlisted true to take others too if the model has an endpoint, which then refuses
- * what it doesn't know. The embedded service does so, because commands check the options
+ * @param allowsUnlistedOptions true to take others too if the model has an endpoint, which then
+ * refuses what it doesn't know. The embedded service does so, because commands check the options
  * themselves, unless `--no-validate` is given
  * @throws {Refusal} that names what the model accepts
  */
 export function checkRunOptions(
   settings: Record<string, string>,
   { model, provider, declaration, runOptions }: ModelEntry,
-  takesUnlisted = false,
+  allowsUnlistedOptions = false,
 ): Record<string, string> {
   const hasEndpoint = provider !== undefined || declaration !== undefined;
   const knownOptions = [
@@ -147,7 +147,7 @@ export function checkRunOptions(
       throw invalidRequest(`runOptions.${key} ${fault}`);
     }
 
-    if (hasEndpoint && takesUnlisted) continue;
+    if (hasEndpoint && allowsUnlistedOptions) continue;
 
     if (!option) {
       throw invalidRequest(

@@ -151,12 +151,12 @@ export class CommandRunner implements Runner {
 
   /**
    * Stores a run together with its end if a provider batch has answered it, so that a kill leaves
-   * nothing in between, or if its answer is free, which saves a transaction.
+   * nothing in between, or if its answer may be made again, which saves a transaction.
    */
   async #createAnswered(run: UnstartedRun): Promise<AcceptedRun | undefined> {
     const { batchAnswers, clock } = this.#options;
     const isBatched = run.idempotency !== undefined && batchAnswers.has(run.idempotency.key);
-    if (!isBatched && (!run.isFree || this.#startDetached)) return undefined;
+    if (!isBatched && (!run.isRepeatable || this.#startDetached)) return undefined;
 
     const outcome = await this.#execute(run, this.#closing.signal);
     if (!outcome) return undefined;

@@ -37,7 +37,7 @@ export async function buildEngineJob(
   const { images, runOptions, traceparent } = run.request;
   const task = { userId: run.userId, signal };
   const textInputs = await inputs.readTexts(run.id, run.request);
-  const pictures = images.length > 0 ? await inputs.readPictures(run.id, images) : [];
+  const pictures = images.length > 0 ? await inputs.readImages(run.id, images) : [];
   const prompt = await renderPrompt(
     definition,
     { textInputs, images: pictures },

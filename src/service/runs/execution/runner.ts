@@ -11,10 +11,10 @@ import type { UnstoredRuns } from './unstored-runs.ts';
 /** A new run that is neither started nor queued. */
 export interface UnstartedRun extends Omit<NewRun, 'status' | 'worker' | 'outcome'> {
   /**
-   * True if its answer costs nothing and depends on nothing but its request, so that it may be made
-   * again.
+   * True if its answer costs a provider nothing and depends only on its request, so that it may be
+   * made again.
    */
-  readonly isFree: boolean;
+  readonly isRepeatable: boolean;
 }
 
 export interface AcceptedRun {

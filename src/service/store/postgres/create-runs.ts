@@ -4,7 +4,7 @@ import { encodeRequest, IDEMPOTENCY_LIFETIME_MS, TEXT_SHARE } from '../runs/run-
 import { CreationRefused, type NewRun, type UserLimits } from '../runs/run-records.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 import type { Db } from '../writer.ts';
-import type { CollectedUses } from './collected-uses.ts';
+import type { UseCounter } from './use-counter.ts';
 
 export interface RunInsert {
   readonly run: NewRun;
@@ -132,7 +132,7 @@ interface CreatedRow {
  */
 export async function createAllAtOnce(
   db: Db,
-  uses: CollectedUses,
+  useCounter: UseCounter,
   items: readonly RunInsert[],
   statement: string,
 ): Promise<readonly (RunCreationResult | undefined)[]> {
@@ -174,7 +174,7 @@ export async function createAllAtOnce(
 
     if (!row?.isCreated) return undefined;
 
-    uses.add(run.promptId);
+    useCounter.add(run.promptId);
     return run.id;
   });
 }

@@ -8,7 +8,6 @@ import {
   type UserLimits,
 } from '../runs/run-records.ts';
 import type { Db, Writer } from '../writer.ts';
-import { type CollectedUses, createUseCollector } from './collected-uses.ts';
 import {
   CREATE_RUNS,
   CREATE_RUNS_UNLESS_LOCKED,
@@ -19,6 +18,7 @@ import {
 } from './create-runs.ts';
 import { endAllAtOnce, type RunEnding } from './end-runs.ts';
 import { LaneBatcher } from './lane-batcher.ts';
+import { createUseCounter, type UseCounter } from './use-counter.ts';
 
 /** Maximum number of creations or endings in one statement. */
 const MAX_BATCH = 64;
@@ -29,13 +29,13 @@ const MAX_BATCH = 64;
  * keep the others waiting.
  */
 export function createRunWrites(db: Db, writer: Writer): RunWrites {
-  const uses = createUseCollector(db);
+  const useCounter = createUseCounter(db);
   const sharedBatches = new LaneBatcher<RunInsert, RunCreationResult | undefined>(
-    items => createAllAtOnce(db, uses, items, CREATE_RUNS_UNLESS_LOCKED),
+    items => createAllAtOnce(db, useCounter, items, CREATE_RUNS_UNLESS_LOCKED),
     MAX_BATCH,
   );
   const userBatches = new LaneBatcher<RunInsert, RunCreationResult>(
-    items => createOfUser(db, writer, uses, items),
+    items => createOfUser(db, writer, useCounter, items),
     MAX_BATCH,
   );
   const endings = new LaneBatcher<RunEnding, boolean>(
@@ -63,8 +63,8 @@ export function createRunWrites(db: Db, writer: Writer): RunWrites {
       const changesUser = outcome.status === 'failed' || outcome.media.length > 0;
       return endings.add(changesUser ? String(userId) : '', { id, worker, outcome });
     },
-    pendingUses: (promptId: string): number => uses.pending(promptId),
-    flush: () => uses.flush(),
+    pendingUses: (promptId: string): number => useCounter.pending(promptId),
+    flush: () => useCounter.flush(),
   };
 }
 
@@ -72,10 +72,10 @@ export function createRunWrites(db: Db, writer: Writer): RunWrites {
 async function createOfUser(
   db: Db,
   writer: Writer,
-  uses: CollectedUses,
+  useCounter: UseCounter,
   items: readonly RunInsert[],
 ): Promise<readonly RunCreationResult[]> {
-  const jointResults = await createAllAtOnce(db, uses, items, CREATE_RUNS);
+  const jointResults = await createAllAtOnce(db, useCounter, items, CREATE_RUNS);
   const results: RunCreationResult[] = [];
   for (const [index, item] of items.entries()) {
     results.push(jointResults[index] ?? (await createAlone(writer, item)));

@@ -6,13 +6,13 @@ import type { Db } from '../writer.ts';
  */
 const USES_INTERVAL_MS = 1000;
 
-export type CollectedUses = ReturnType<typeof createUseCollector>;
+export type UseCounter = ReturnType<typeof createUseCounter>;
 
 /** Counts uses of prompts, and writes them at intervals. */
-export function createUseCollector(db: Db) {
+export function createUseCounter(db: Db) {
   let counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
-  const flush = async (): Promise<void> => {
+  const writeCounts = async (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
     const countsToWrite = counts;
@@ -27,13 +27,16 @@ export function createUseCollector(db: Db) {
     }
   };
 
+  // Counts lost to a database fault are acceptable: uses only rank the search.
+  const flush = (): Promise<void> => writeCounts().catch(() => {});
+
   return {
     add(promptId: string): void {
       counts.set(promptId, (counts.get(promptId) ?? 0) + 1);
-      // Counts lost to a database fault are acceptable: uses only rank the search.
-      timer ??= setTimeout(() => void flush().catch(() => {}), USES_INTERVAL_MS).unref();
+      timer ??= setTimeout(() => void flush(), USES_INTERVAL_MS).unref();
     },
+    /** Returns the uses of a prompt that are counted, and not yet being written. */
     pending: (promptId: string): number => counts.get(promptId) ?? 0,
-    flush: () => flush().catch(() => {}),
+    flush,
   };
 }
