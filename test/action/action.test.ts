@@ -35,7 +35,7 @@ interface Step {
 async function runStep(
   inputs: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>> = {},
-  added: Readonly<Record<string, string>> = {},
+  extraEnv: Readonly<Record<string, string>> = {},
 ): Promise<Step> {
   const home = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
@@ -55,7 +55,7 @@ async function runStep(
   };
   const child = spawn('bash', ['-e', '-c', step?.run ?? ''], {
     cwd: home,
-    env: commandEnvironment(home, { ...Object.fromEntries(environment), ...runner, ...added }),
+    env: commandEnvironment(home, { ...Object.fromEntries(environment), ...runner, ...extraEnv }),
   });
   let log = '';
   child.stdout.on('data', (piece: Buffer) => (log += piece.toString()));
@@ -98,7 +98,7 @@ function commandsIn(log: string): string[] {
  * Returns the environment of a runner whose checkout is not built, and whose `npm` is a shell
  * script.
  */
-function notBuilt(npm: string): Record<string, string> {
+function createUnbuiltEnv(npm: string): Record<string, string> {
   const checkout = temporaryDirectory();
   cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });
   cpSync(path.join(root, 'package.json'), path.join(checkout, 'package.json'));
@@ -106,6 +106,12 @@ function notBuilt(npm: string): Record<string, string> {
   writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
   return { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 }
+
+/** Shell script of an `npm` that makes a package that prints its arguments, in the folder of `--prefix`. */
+const FAKE_NPM = `for arg in "$@"; do case "$arg" in --prefix=*) folder="\${arg#--prefix=}";; esac; done
+    mkdir -p "$folder/node_modules/promptrun/bin"
+    { pwd; printf "%s\\n" "$@"; env; } > "$RUNNER_TEMP/npm.log"
+    echo 'for (const arg of process.argv.slice(2)) console.log(arg)' > "$folder/node_modules/promptrun/bin/promptrun.js"`;
 
 const readResponse = ({ outputs }: Step): string =>
   readFileSync(outputs['response-file'] ?? '', 'utf8');
@@ -339,40 +345,35 @@ describe.runIf(isPosix)('the action', () => {
     expect(step.log).toMatch(/^::error .*file=say\.test\.yaml,line=4,/mu);
   });
 
-  /** Makes a package that prints what it is started with, in the folder of `--prefix`. */
-  const NPM = `for arg in "$@"; do case "$arg" in --prefix=*) folder="\${arg#--prefix=}";; esac; done
-    mkdir -p "$folder/node_modules/promptrun/bin"
-    { pwd; printf "%s\\n" "$@"; env; } > "$RUNNER_TEMP/npm.log"
-    echo 'for (const arg of process.argv.slice(2)) console.log(arg)' > "$folder/node_modules/promptrun/bin/promptrun.js"`;
-
   it('installs the package of its own version, or of the requested one, if nothing is built', async () => {
-    const runner = notBuilt(NPM);
+    const runner = createUnbuiltEnv(FAKE_NPM);
     const files = { '.npmrc': 'registry=http://evil.example.com\n', 'package.json': '{}' };
     const keys = {
       PROMPTRUN_API_KEY: 'a-secret',
       OUR_OPENAI_KEY: 'a-secret',
       npm_config_registry: 'http://evil.example.com',
     };
-    const own = await runStep({ test: 'a b\n--c', 'api-key': 'a-key' }, files, {
+    const defaultVersion = await runStep({ test: 'a b\n--c', 'api-key': 'a-key' }, files, {
       ...runner,
       ...keys,
     });
 
-    expect(own.log).toBe('::add-mask::a-key\ntest\n--\na b\n--c\n');
+    expect(defaultVersion.log).toBe('::add-mask::a-key\ntest\n--\na b\n--c\n');
 
-    const [cwd = '', ...npm] = readFileSync(path.join(own.home, 'runner', 'npm.log'), 'utf8').split(
-      '\n',
-    );
-    expect(cwd).toContain(path.join(own.home, 'runner', 'promptrun-'));
+    const [cwd = '', ...npm] = readFileSync(
+      path.join(defaultVersion.home, 'runner', 'npm.log'),
+      'utf8',
+    ).split('\n');
+    expect(cwd).toContain(path.join(defaultVersion.home, 'runner', 'promptrun-'));
     expect(npm).toContain(`promptrun@${packageJson.version}`);
     expect(npm).toContain('--ignore-scripts');
     expect(npm.filter(line => /registry/iu.test(line))).toEqual([]);
     expect(npm.join('\n')).not.toMatch(/evil|a-secret|a-key|^PROMPTRUN_/mu);
 
-    const named = { test: '.', version: '0.3.1', registry: 'http://127.0.0.1:4873' };
-    const other = await runStep(named, {}, runner);
+    const requested = { test: '.', version: '0.3.1', registry: 'http://127.0.0.1:4873' };
+    const otherVersion = await runStep(requested, {}, runner);
 
-    expect(readFileSync(path.join(other.home, 'runner', 'npm.log'), 'utf8')).toMatch(
+    expect(readFileSync(path.join(otherVersion.home, 'runner', 'npm.log'), 'utf8')).toMatch(
       /--registry=http:\/\/127\.0\.0\.1:4873\/\n[\s\S]*promptrun@0\.3\.1\n/u,
     );
   });
@@ -384,13 +385,17 @@ describe.runIf(isPosix)('the action', () => {
       'The input registry must be an https URL',
     ],
   ])('refuses %j', async (inputs, message) => {
-    const { code, log } = await runStep({ test: '.', ...inputs }, {}, notBuilt(NPM));
+    const { code, log } = await runStep({ test: '.', ...inputs }, {}, createUnbuiltEnv(FAKE_NPM));
     expect(log).toBe(`::error title=promptrun::${message}\n`);
     expect(code).toBe(EXIT.usage);
   });
 
   it('says why the package could not be installed', async () => {
-    const step = await runStep({ test: '.' }, {}, notBuilt('echo "npm error 404" >&2; exit 1'));
+    const step = await runStep(
+      { test: '.' },
+      {},
+      createUnbuiltEnv('echo "npm error 404" >&2; exit 1'),
+    );
     expect(step.log).toMatch(/could not be installed: npm error 404\n$/u);
     expect(step.code).toBe(EXIT.usage);
   });
@@ -414,7 +419,7 @@ describe.runIf(isPosix)('the action', () => {
 });
 
 describe('the template for GitLab', () => {
-  it('is YAML, with a job that runs a command that exists', () => {
+  it('runs the tests on recordings, and keeps their JUnit report', () => {
     const { prompts } = parse(readFileSync(path.join(root, 'docs', 'gitlab.yml'), 'utf8')) as {
       readonly prompts: { readonly script: readonly string[]; readonly artifacts: unknown };
     };
@@ -424,7 +429,7 @@ describe('the template for GitLab', () => {
     expect(prompts.artifacts).toEqual({ when: 'always', reports: { junit: 'junit.xml' } });
   });
 
-  it('is what the README shows', () => {
+  it('is linked from the README', () => {
     const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
     expect(readme).toContain('docs/gitlab.yml');
   });

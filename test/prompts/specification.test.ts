@@ -1,3 +1,5 @@
+// The dotprompt specification of the language, in our own examples.
+
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/files/formats/json.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse-prompt.ts';
@@ -7,32 +9,31 @@ import {
   previewPrompt,
 } from '../../src/prompts/render/preview-prompt.ts';
 
-interface Given extends PreviewInputs {
+interface PreviewOptions extends PreviewInputs {
   partials?: Record<string, string>;
   schemas?: Record<string, JsonObject>;
 }
 
 function preview(
   source: string,
-  { partials = {}, schemas = {}, ...given }: Given = {},
+  { partials = {}, schemas = {}, ...inputs }: PreviewOptions = {},
 ): PromptPreview {
   const lookup = (name: string) =>
     Object.hasOwn(partials, name)
       ? { file: `_${name}.prompt`, text: partials[name] ?? '' }
       : undefined;
-  return previewPrompt(parsePromptFile(source, 'x.prompt', { partials: lookup, schemas }), given);
+  return previewPrompt(parsePromptFile(source, 'x.prompt', { partials: lookup, schemas }), inputs);
 }
 
-/** Returns the text of a prompt that makes one message of one text. */
-function text(source: string, inputs: JsonObject = {}, more: Given = {}): unknown {
-  const { messages } = preview(source, { inputs, ...more });
+/** Returns the text of a prompt that renders to one message of one text, or to none. */
+function renderText(source: string, inputs: JsonObject = {}, options: PreviewOptions = {}): string {
+  const { messages } = preview(source, { inputs, ...options });
   if (messages.length === 0) return '';
-  const parts = messages.flatMap(({ content }) => content);
-  expect([messages.length, parts.length]).toEqual([1, 1]);
-  return parts.map(part => 'text' in part && part.text)[0];
+  expect(messages).toEqual([{ role: 'user', content: [{ text: expect.any(String) as string }] }]);
+  const [part] = messages.flatMap(({ content }) => content);
+  return part && 'text' in part ? part.text : '';
 }
 
-/** The dotprompt specification of the language, in our own examples. */
 describe('a value in a template', () => {
   it.each<[string, JsonObject, string]>([
     ['Dear {{who}},\n', { who: 'Ada' }, 'Dear Ada,\n'],
@@ -49,18 +50,20 @@ describe('a value in a template', () => {
     ['{{lookup map key}} {{lookup list 1}}', { map: { k: 'v' }, key: 'k', list: [1, 2] }, 'v 2'],
     ['{{log who}}{{who}}', { who: 'Ada' }, 'Ada'],
     ['{{constructor}}{{a.constructor}}{{a.__proto__}}', { constructor: 'x', a: {} }, 'x'],
-  ])('%s with %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
+  ])('%s with %j', (template, inputs, expected) =>
+    expect(renderText(template, inputs)).toBe(expected),
+  );
 
   it('may come from variables of the caller, of the loop and of the front matter', () => {
     const context = { state: { count: 0 }, auth: { mail: 'a@example.com' } };
-    expect(text('{{@state.count}} <{{@auth.mail}}> [{{@user.role}}]', {}, { context })).toBe(
+    expect(renderText('{{@state.count}} <{{@auth.mail}}> [{{@user.role}}]', {}, { context })).toBe(
       '0 <a@example.com> []',
     );
-    expect(text('---\nmodel: m\n---\n{{@metadata.prompt.model}} x')).toBe('m x');
+    expect(renderText('---\nmodel: m\n---\n{{@metadata.prompt.model}} x')).toBe('m x');
   });
 });
 
-describe('blanks', () => {
+describe('whitespace', () => {
   it.each<[string, JsonObject, string]>([
     ['a   {{~v~}}   b\n', { v: 'V' }, 'aVb\n'],
     ['a {{~v}} b', { v: 'V' }, 'aV b'],
@@ -68,11 +71,13 @@ describe('blanks', () => {
     ['{{#if v}}\nyes\n{{else}}\nno\n{{/if}}\nend\n', { v: true }, 'yes\nend\n'],
     ['one\n{{~#if v~}}\n two\n{{~/if~}}\nthree', { v: false }, 'onethree'],
     ['{{#each l~}}\n- {{this}}\n{{~/each}}.', { l: [1, 2] }, '- 1- 2.'],
-  ])('around %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
+  ])('around tags is trimmed: %j', (template, inputs, expected) =>
+    expect(renderText(template, inputs)).toBe(expected),
+  );
 
-  it('around the template are layout below front matter, and text without it', () => {
-    expect(text('---\nmodel: m\n---\n\n  Hello\n\n')).toBe('Hello');
-    expect(text('\nHello\n')).toBe('\nHello\n');
+  it('around the template is trimmed below front matter, and kept without it', () => {
+    expect(renderText('---\nmodel: m\n---\n\n  Hello\n\n')).toBe('Hello');
+    expect(renderText('\nHello\n')).toBe('\nHello\n');
     expect(preview('---\nmodel: m\n---\n').messages).toEqual([]);
   });
 });
@@ -104,7 +109,9 @@ describe('blocks', () => {
     ],
     ['{{#l}}{{n}}{{/l}}', { l: [{ n: 1 }, { n: 2 }] }, '12'],
     ['{{#if (lookup o "n")}}y{{/if}}', { o: { n: 1 } }, 'y'],
-  ])('%s with %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
+  ])('%s with %j', (template, inputs, expected) =>
+    expect(renderText(template, inputs)).toBe(expected),
+  );
 
   it.each<[JsonObject, 'same' | 'other']>([
     [{ a: 5, b: 5 }, 'same'],
@@ -113,27 +120,27 @@ describe('blocks', () => {
     [{ a: true, b: false }, 'other'],
     [{ a: null, b: null }, 'same'],
     [{ a: null, b: 0 }, 'other'],
-  ])('compare values of one type only: %j are the %s', (inputs, expected) => {
+  ])('compare values with their types: %j are the %s', (inputs, expected) => {
     const ifEquals = '{{#ifEquals a b}}same{{else}}other{{/ifEquals}}';
     const unlessEquals = '{{#unlessEquals a b}}other{{else}}same{{/unlessEquals}}';
-    expect(text(ifEquals, inputs)).toBe(expected);
-    expect(text(unlessEquals, inputs)).toBe(expected);
+    expect(renderText(ifEquals, inputs)).toBe(expected);
+    expect(renderText(unlessEquals, inputs)).toBe(expected);
   });
 });
 
-describe('json', () => {
-  it('writes any value, all inputs together, and with an indent', () => {
+describe('the json helper', () => {
+  it('writes any value or all inputs, with an indent if it has one', () => {
     const inputs = { a: { b: [1, 'x', null] } };
-    expect(text('{{json this}}', inputs)).toBe('{"a":{"b":[1,"x",null]}}');
-    expect(text('{{json a.b}} {{json a.none}}', inputs)).toBe('[1,"x",null] null');
-    expect(text('{{json this indent=2}}', { a: 1 })).toBe('{\n  "a": 1\n}');
-    expect(text('{{json this indent=4}}', { a: 1 })).toBe('{\n    "a": 1\n}');
-    expect(text('{{json this}}', {})).toBe('{}');
+    expect(renderText('{{json this}}', inputs)).toBe('{"a":{"b":[1,"x",null]}}');
+    expect(renderText('{{json a.b}} {{json a.none}}', inputs)).toBe('[1,"x",null] null');
+    expect(renderText('{{json this indent=2}}', { a: 1 })).toBe('{\n  "a": 1\n}');
+    expect(renderText('{{json this indent=4}}', { a: 1 })).toBe('{\n    "a": 1\n}');
+    expect(renderText('{{json this}}', {})).toBe('{}');
   });
 });
 
 describe('messages', () => {
-  it("begin with a role; what stands before any is the user's", () => {
+  it("begin with a role; the text before the first role is the user's", () => {
     const source =
       'Hi\n{{role "system"}}{{s}}\n{{role "user"}}one{{role "user"}}two{{role "model"}}three\n';
     expect(preview(source, { inputs: { s: 'S' } }).messages).toEqual([
@@ -145,17 +152,17 @@ describe('messages', () => {
     ]);
   });
 
-  it("hold earlier ones in the place of history, else before the user's last", () => {
+  it("include the history at its tag, or before the user's last message", () => {
     const history = [
       { role: 'user', content: [{ text: 'Hello' }] },
       { role: 'model', content: [{ text: 'Hi!' }] },
     ] as const;
-    const placed = preview('{{role "system"}}S\n{{history}}\n{{role "user"}}more', {
+    const messages = preview('{{role "system"}}S\n{{history}}\n{{role "user"}}more', {
       history,
     }).messages;
     const metadata = { purpose: 'history' };
 
-    expect(placed).toEqual([
+    expect(messages).toEqual([
       { role: 'system', content: [{ text: 'S\n' }] },
       ...history.map(message => ({ ...message, metadata })),
       { role: 'user', content: [{ text: 'more' }] },
@@ -172,7 +179,7 @@ describe('messages', () => {
     expect(preview('{{role "system"}}S{{history}}\n{{role "user"}}U').messages).toHaveLength(2);
   });
 
-  it('hold pictures, by any URL and with their type if it has one', () => {
+  it('hold pictures by any URL, with their type if the tag has one', () => {
     const inputs = { photo: 'http://a/b c', kind: 'video/mp4' };
     expect(
       preview('See {{media url=photo contentType=kind}}{{media url=photo}}.', { inputs }).messages,
@@ -196,7 +203,7 @@ describe('messages', () => {
     ).toHaveLength(1);
   });
 
-  it('hold sections to be filled', () => {
+  it('hold sections as pending parts', () => {
     expect(preview('a{{section "one"}}\nb').messages[0]?.content).toEqual([
       { text: 'a' },
       { metadata: { purpose: 'one', pending: true } },
@@ -231,7 +238,7 @@ describe('a partial', () => {
     ['{{#> frame}}{{v}}{{/frame}}{{#> none}}else{{/none}}', { v: 'in' }, '<in>else'],
     ['{{#*inline "x"}}({{a}}){{/inline}}{{> x}}{{> x a=2}}', { a: 1 }, '(1)(2)'],
   ])('%j with %j', (template, inputs, expected) =>
-    expect(text(template, inputs, { partials })).toBe(expected),
+    expect(renderText(template, inputs, { partials })).toBe(expected),
   );
 
   it('asks for the inputs it uses', () => {
@@ -253,18 +260,18 @@ describe('a schema', () => {
       },
     ).output?.schema;
 
-  const object = (properties: object, more: object = {}): unknown => ({
+  const objectSchema = (properties: object, keywords: object = {}): unknown => ({
     type: 'object',
     properties,
     additionalProperties: false,
-    ...more,
+    ...keywords,
   });
 
   it('may be one type with a description', () => {
-    const scalar = (line: string): unknown =>
+    const readScalarSchema = (line: string): unknown =>
       preview(`---\noutput:\n  schema: ${line}\n---\n`).output?.schema;
-    expect(scalar('string')).toEqual({ type: 'string' });
-    expect(scalar('number,of all, that are')).toEqual({
+    expect(readScalarSchema('string')).toEqual({ type: 'string' });
+    expect(readScalarSchema('number,of all, that are')).toEqual({
       type: 'number',
       description: 'of all, that are',
     });
@@ -284,7 +291,7 @@ describe('a schema', () => {
         'f: null',
       ),
     ).toEqual(
-      object(
+      objectSchema(
         {
           a: { type: 'string', description: 'the a' },
           b: { type: ['boolean', 'null'] },
@@ -311,20 +318,23 @@ describe('a schema', () => {
         'colour?(enum, of it): [red, 2]',
       ),
     ).toEqual(
-      object(
+      objectSchema(
         {
           tags: {
             type: 'array',
             description: 'some',
             items: { type: 'string', description: 'one' },
           },
-          rows: { type: ['array', 'null'], items: object({ n: { type: ['number', 'null'] } }) },
+          rows: {
+            type: ['array', 'null'],
+            items: objectSchema({ n: { type: ['number', 'null'] } }),
+          },
           who: {
-            ...(object({ name: { type: 'string' } }, { required: ['name'] }) as object),
+            ...(objectSchema({ name: { type: 'string' } }, { required: ['name'] }) as object),
             type: ['object', 'null'],
             description: 'somebody',
           },
-          where: object({ street: { type: 'string' } }, { required: ['street'] }),
+          where: objectSchema({ street: { type: 'string' } }, { required: ['street'] }),
           colour: { enum: ['red', 2, null], description: 'of it' },
         },
         { required: ['tags', 'where'] },
@@ -332,7 +342,7 @@ describe('a schema', () => {
     );
   });
 
-  it('may be open to further fields', () => {
+  it('may allow further fields', () => {
     expect(readSchema('(*): number, any of them')).toEqual({
       type: 'object',
       properties: {},
@@ -340,9 +350,9 @@ describe('a schema', () => {
     });
   });
 
-  it('may name another', () => {
+  it('may refer to another schema by name', () => {
     expect(readSchema('a: Price', 'b?: Price, of it')).toEqual(
-      object(
+      objectSchema(
         {
           a: { type: 'number', description: 'in euros' },
           b: { type: ['number', 'null'], description: 'of it' },
@@ -362,7 +372,7 @@ describe('a schema', () => {
 });
 
 describe('front matter', () => {
-  it('is kept: config with its types, namespaced fields by their namespace, the model as written', () => {
+  it('keeps the types of config, groups namespaced fields, and leaves the model as written', () => {
     const source = [
       '---',
       'model: vendor/model-1',
@@ -390,12 +400,12 @@ describe('front matter', () => {
 
   it('has defaults, which inputs replace', () => {
     const source = '---\ninput:\n  default: {name: you, tags: [a]}\n---\n{{name}} {{tags.[0]}}';
-    expect(text(source)).toBe('you a');
-    expect(text(source, { name: 'Ada' })).toBe('Ada a');
+    expect(renderText(source)).toBe('you a');
+    expect(renderText(source, { name: 'Ada' })).toBe('Ada a');
     expect(preview(source).input).toEqual({ default: { name: 'you', tags: ['a'] } });
   });
 
-  it('needs every required input', () => {
+  it('requires every input that the template uses', () => {
     expect(() => preview('{{a}} {{media url=b}} {{#if c}}{{/if}}', { inputs: { c: 1 } })).toThrow(
       'the input a is required; the input b is required',
     );
