@@ -13,11 +13,37 @@ import { toOneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 
+/** Maximum time for an answer of the service, in milliseconds. */
+const DOCTOR_TIMEOUT_MS = 15_000;
+
+const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you need one.';
+
+/** The beginning of hints that are reported even if their check passed. */
 const WARNING = 'warning: ';
 
-/** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */
+interface DoctorCheck {
+  readonly name:
+    | 'configuration'
+    | 'reachability'
+    | 'key'
+    | 'cache'
+    | 'models'
+    | 'provider'
+    | 'terminal';
+  /** null if an earlier failure made the check impossible. */
+  readonly ok: boolean | null;
+  readonly detail: string;
+  /** The next steps for the user. */
+  readonly hints: readonly string[];
+  readonly exitCode?: ExitCode;
+}
+
+/**
+ * Checks configuration, reachability, key, cache and terminal, and with the embedded service its
+ * models and providers; fails if one of them does.
+ */
 export async function runDoctor(ctx: Context): Promise<ExitCode> {
-  const checks = [...(await checkBeyondTerminal(ctx)), checkTerminal(ctx)];
+  const checks = [...(await checkSetup(ctx)), checkTerminal(ctx)];
   const failedCheck = checks.find(({ ok }) => ok === false);
   const reportedChecks = checks.map(({ name, ok, detail, hints }) => ({ name, ok, detail, hints }));
   await present(
@@ -45,7 +71,7 @@ function listHintsToNote(checks: readonly DoctorCheck[]): string[] {
   );
 }
 
-async function checkBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[]> {
+async function checkSetup(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { check, connection } = await checkConfiguration(ctx);
   if (connection === undefined) {
     return [
@@ -93,8 +119,10 @@ async function checkConfiguration(
   ctx: Context,
 ): Promise<{ check: DoctorCheck; connection: Connection | undefined }> {
   try {
+    // Read for their errors alone.
     for (const key of SETTING_KEYS) ctx.settings.get(key);
     ctx.settings.credentials.find('');
+
     const address = resolveAddress(ctx);
     const key = address.embedded ? undefined : await resolveKey(ctx, address);
     const connection = await ctx.connection();
@@ -105,7 +133,7 @@ async function checkConfiguration(
     };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
-    return { check: createFailedCheck('configuration', toFailure(error)), connection: undefined };
+    return { check: buildFailedCheck('configuration', toFailure(error)), connection: undefined };
   }
 }
 
@@ -114,9 +142,6 @@ function describeAddress(address: Address, keySource: string | undefined): strin
   const { value, source } = address.baseUrl;
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
 }
-
-/** Maximum time for an answer of the service, in milliseconds. */
-const DOCTOR_TIMEOUT_MS = 15_000;
 
 /** Requests the models once, which checks reachability and key, and fills the cache. */
 async function checkService(ctx: Context, connection: Connection): Promise<readonly DoctorCheck[]> {
@@ -130,7 +155,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
     });
 
     const ms = ctx.clock.now() - startedAt;
-    const news = connection.resources.isKept
+    const cacheState = connection.resources.isKept
       ? describeCacheChange(cachedModels, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
 
@@ -140,7 +165,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
         `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
       ),
       buildPassedCheck('key', 'accepted'),
-      buildPassedCheck('cache', `${pluralize(resources.models.length, 'model')}, ${news}`),
+      buildPassedCheck('cache', `${pluralize(resources.models.length, 'model')}, ${cacheState}`),
     ];
   } catch (error) {
     if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
@@ -159,41 +184,22 @@ function describeCacheChange(
     : 'refreshed: they had changed';
 }
 
-const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you need one.';
-
 function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
   const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
     return [
       buildPassedCheck('reachability', `${baseUrl} answered`),
-      createFailedCheck('key', { message, hints, exitCode }),
+      buildFailedCheck('key', { message, hints, exitCode }),
       buildSkippedCheck('cache'),
     ];
   }
 
-  const unreachedCheck = createFailedCheck('reachability', {
+  const unreachedCheck = buildFailedCheck('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
   });
   return [unreachedCheck, buildSkippedCheck('key'), buildSkippedCheck('cache')];
-}
-
-interface DoctorCheck {
-  readonly name:
-    | 'configuration'
-    | 'reachability'
-    | 'key'
-    | 'cache'
-    | 'models'
-    | 'provider'
-    | 'terminal';
-  /** null if an earlier failure made the check impossible. */
-  readonly ok: boolean | null;
-  readonly detail: string;
-  /** The next steps for the user. */
-  readonly hints: readonly string[];
-  readonly exitCode?: ExitCode;
 }
 
 function buildPassedCheck(
@@ -208,7 +214,7 @@ function buildSkippedCheck(name: DoctorCheck['name']): DoctorCheck {
   return { name, ok: null, detail: 'not checked', hints: [] };
 }
 
-function createFailedCheck(
+function buildFailedCheck(
   name: DoctorCheck['name'],
   { message, hints = [], exitCode }: Pick<Failure, 'message' | 'exitCode'> & Partial<Failure>,
 ): DoctorCheck {
@@ -234,7 +240,7 @@ function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport)
       `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
   );
   if (first !== undefined) {
-    return createFailedCheck('models', {
+    return buildFailedCheck('models', {
       message: first,
       hints: [...otherFaults, ...shutdownWarnings],
       exitCode: EXIT.usage,
@@ -256,7 +262,7 @@ function checkProvider({
 }: ModelsReport['providers'][number]): DoctorCheck {
   const provider = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
-    return createFailedCheck('provider', {
+    return buildFailedCheck('provider', {
       message: `${provider} has no key`,
       hints: [`Set ${missingKey}, or remove the provider from models.yaml.`],
       exitCode: EXIT.unauthorised,
@@ -264,7 +270,7 @@ function checkProvider({
   }
 
   if (fault !== undefined) {
-    return createFailedCheck('provider', {
+    return buildFailedCheck('provider', {
       message: `${provider}: ${fault}`,
       exitCode: EXIT.fault,
     });
