@@ -1,16 +1,8 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 
-const RESOURCES_STATUS_SPEC = {
-  summary: 'show the hash, age and file of the cached models',
-  examples: ['resources status', 'resources status --query hash'],
-} as const satisfies Omit<CommandSpec, 'path'>;
+// `models` has every command of `resources`, and those of `commands/models`.
 
-const RESOURCES_REFRESH_SPEC = {
-  summary: 'refresh the cached models',
-  examples: ['resources refresh'],
-} as const satisfies Omit<CommandSpec, 'path'>;
-
-const RESOURCES_LIST_SPEC = {
+const LIST_FIELDS = {
   summary: 'list the models and their run options',
   flags: [
     [
@@ -25,51 +17,63 @@ const RESOURCES_LIST_SPEC = {
   notes: 'Columns when piped: model, modality, run options (key=value,value …).',
 } as const satisfies Omit<CommandSpec, 'path'>;
 
+const REFRESH_FIELDS = {
+  summary: 'refresh the cached models',
+  examples: ['resources refresh'],
+} as const satisfies Omit<CommandSpec, 'path'>;
+
+const STATUS_FIELDS = {
+  summary: 'show the hash, age and file of the cached models',
+  examples: ['resources status', 'resources status --query hash'],
+} as const satisfies Omit<CommandSpec, 'path'>;
+
 export const RESOURCES = {
   path: 'resources',
   aliases: ['resource'],
-  ...RESOURCES_LIST_SPEC,
   summary: 'list the models, refresh the cached list, show its status',
+  flags: LIST_FIELDS.flags,
   examples: ['resources', 'resources list --modality image', 'resources refresh'],
+  notes: LIST_FIELDS.notes,
 } as const satisfies CommandSpec;
 
 export const RESOURCES_LIST = {
   path: 'resources list',
-  ...RESOURCES_LIST_SPEC,
+  ...LIST_FIELDS,
 } as const satisfies CommandSpec;
 
 export const RESOURCES_REFRESH = {
   path: 'resources refresh',
-  ...RESOURCES_REFRESH_SPEC,
+  ...REFRESH_FIELDS,
 } as const satisfies CommandSpec;
 
 export const RESOURCES_STATUS = {
   path: 'resources status',
-  ...RESOURCES_STATUS_SPEC,
+  ...STATUS_FIELDS,
 } as const satisfies CommandSpec;
 
 export const MODELS = {
   path: 'models',
   aliases: ['model'],
-  ...RESOURCES_LIST_SPEC,
   summary: 'list the models of a service or the providers of this machine',
+  flags: LIST_FIELDS.flags,
   examples: ['models', 'models --cached --query "[].model"', 'models providers'],
+  notes: LIST_FIELDS.notes,
 } as const satisfies CommandSpec;
 
 export const MODELS_LIST = {
   path: 'models list',
-  ...RESOURCES_LIST_SPEC,
+  ...LIST_FIELDS,
   examples: ['models list --modality image'],
 } as const satisfies CommandSpec;
 
 export const MODELS_REFRESH = {
   path: 'models refresh',
-  ...RESOURCES_REFRESH_SPEC,
+  ...REFRESH_FIELDS,
   examples: ['models refresh'],
 } as const satisfies CommandSpec;
 
 export const MODELS_STATUS = {
   path: 'models status',
-  ...RESOURCES_STATUS_SPEC,
+  ...STATUS_FIELDS,
   examples: ['models status'],
 } as const satisfies CommandSpec;
