@@ -96,7 +96,7 @@ export class Findings {
   }
 }
 
-/** Returns an error for the first fault that carries all findings. */
+/** Returns an error that names the first fault and holds all findings. */
 export function toPromptFileError(findings: Findings): InvalidPromptFile {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');

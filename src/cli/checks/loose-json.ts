@@ -25,23 +25,23 @@ function findObjectEnd(
   text: string,
   start: number,
 ): { readonly end: number; readonly openBraceCount: number } {
-  const lastIndex = Math.min(start + MAX_OBJECT_LENGTH, text.length);
+  const limit = Math.min(start + MAX_OBJECT_LENGTH, text.length);
   let openBraceCount = 0;
-  for (let index = start; index < lastIndex; index += 1) {
+  for (let index = start; index < limit; index += 1) {
     if (text[index] === '{') openBraceCount += 1;
     else if (text[index] === '}') openBraceCount -= 1;
     if (openBraceCount === 0) return { end: index + 1, openBraceCount };
   }
 
-  return { end: lastIndex, openBraceCount };
+  return { end: limit, openBraceCount };
 }
 
 /** Matches quoted text, which may contain slashes, and the beginning of a comment. */
-const COMMENT = /"(?:[^"\\\n]|\\.)*"?|(?<=[\s,{[])\/\//gu;
+const STRING_OR_COMMENT = /"(?:[^"\\\n]|\\.)*"?|(?<=[\s,{[])\/\//gu;
 
 function parseLooseObject(text: string): object | undefined {
   try {
-    const yaml = text.replaceAll(COMMENT, part => (part === '//' ? ' #' : part));
+    const yaml = text.replaceAll(STRING_OR_COMMENT, part => (part === '//' ? ' #' : part));
     const value: unknown = parse(yaml, { logLevel: 'error', uniqueKeys: false });
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {

@@ -13,7 +13,7 @@ export interface RunRequest {
   /** The model to use instead of the prompt's own. Part of the recording's key; never sent. */
   readonly model?: string;
   /** SHA-256 of the output's schema. Part of the recording's key; never sent. */
-  readonly schema?: string;
+  readonly schemaDigest?: string;
   /** The number among equal requests, from 1; if omitted, the recorder counts. */
   readonly repetition?: number;
 }
@@ -79,7 +79,7 @@ function toRecordedRequest(request: RunRequest): UncountedRequest {
     images,
     options,
     model = null,
-    schema = null,
+    schemaDigest = null,
     repetition,
   } = request;
   return {
@@ -88,7 +88,7 @@ function toRecordedRequest(request: RunRequest): UncountedRequest {
     imageInputs: images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
     runOptions: Object.fromEntries(options),
     model,
-    schema,
+    schema: schemaDigest,
     ...(repetition !== undefined && { repetition }),
   };
 }
@@ -154,22 +154,22 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint
 
 /**
  * Bytes that are encoded as one string: small ones are allocated and collected for a fraction of
- * the price of large ones.
+ * the price of large ones. Divisible by 3, so that no string but the last ends in padding.
  */
 const ENCODED_AT_ONCE_BYTES = 12 * 1024;
 
 function encodeBase64Bytes(bytes: Buffer): Uint8Array {
-  const text = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
+  const encoded = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
   let offset = 0;
   for (let start = 0; start < bytes.length; start += ENCODED_AT_ONCE_BYTES) {
     const part = bytes.toString('base64', start, start + ENCODED_AT_ONCE_BYTES);
-    offset += text.write(part, offset, 'latin1');
+    offset += encoded.write(part, offset, 'latin1');
   }
 
-  return text;
+  return encoded;
 }
 
-/** Returns the hexadecimal SHA-256 of a request. */
+/** Returns the hexadecimal SHA-256 of a request's texts, images and options. */
 export function computeRequestDigest(request: RunRequest): string {
   return createHash('sha256')
     .update(JSON.stringify(getRequestContent(request)))

@@ -85,7 +85,8 @@ export function createCellFormatter<T>(columns: readonly ListColumn<T>[]): (item
 }
 
 /**
- * Shows one thing: as labelled lines for people, without empty ones, and as fields for programs.
+ * Shows one thing: as labelled lines for people, without those that have no text, and as fields for
+ * programs.
  */
 export function presentFacts(
   ctx: Context,

@@ -85,8 +85,8 @@ async function printMedia(
     const { showPreview } = await import('./picture-preview.ts');
     await showPreview(ctx, connection, data, path);
   }
-  const hasOwnFiles = connection.embedded && connection.recorder === undefined;
-  const link = path === undefined ? linkUrl(ctx, data, { hasOwnFiles }) : linkFile(ctx, path);
+  const allowsFileUrls = connection.embedded && connection.recorder === undefined;
+  const link = path === undefined ? linkUrl(ctx, data, { allowsFileUrls }) : linkFile(ctx, path);
   await ctx.io.out(`${link}\n`);
 }
 

@@ -57,10 +57,10 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')
     .helpCommand(false)
-    // A command that is not declared yet has only a name.
     .configureHelp({
       visibleOptions: listOwnOptions,
-      optionDescription: withoutEmptyDefault,
+      optionDescription: describeOption,
+      // A command that is not declared yet has only a name.
       subcommandTerm: command => command.name(),
       commandUsage: formatUsageLine,
       styleUsage: usage => wrapLines(usage, width - 'Usage: '.length),
@@ -153,7 +153,7 @@ function declareCommand(command: Command, spec: ProgramCommand, options: TreeOpt
 
 /**
  * Returns the flags of a command, with those that commander assigned to its parent because both
- * declare them.
+ * declare them. Refuses those of its parent that it does not declare.
  */
 function mergeParentFlags(command: Command & { unknownOption?: (flag: string) => void }): object {
   const { parent } = command;
@@ -250,7 +250,7 @@ function listOwnOptions(command: Command): Option[] {
 }
 
 /** Describes a flag without the empty default of a repeatable one. */
-function withoutEmptyDefault(this: Help, option: Option): string {
+function describeOption(this: Help, option: Option): string {
   const { defaultValue } = option as { defaultValue?: unknown };
   const isEmptyList = Array.isArray(defaultValue) && defaultValue.length === 0;
   if (!isEmptyList) return Help.prototype.optionDescription.call(this, option);

@@ -11,10 +11,10 @@ import type { TerminalContext } from './terminal-context.ts';
 export function linkUrl(
   ctx: TerminalContext,
   url: string,
-  { hasOwnFiles }: { readonly hasOwnFiles: boolean },
+  { allowsFileUrls }: { readonly allowsFileUrls: boolean },
 ): string {
-  const linkableUrl = hasOwnFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
-  const isLinked = linkableUrl.test(url) && URL.canParse(url);
+  const linkablePattern = allowsFileUrls ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
+  const isLinked = linkablePattern.test(url) && URL.canParse(url);
   return formatHyperlink(ctx, toOneLine(url), isLinked ? new URL(url).href : undefined);
 }
 
@@ -29,7 +29,7 @@ export function linkFile(ctx: TerminalContext, file: string): string {
 function formatHyperlink(ctx: TerminalContext, text: string, href?: string): string {
   if (!ctx.io.stdout.isTerminal) return text;
   const shownText = escapeControls(text);
-  return href === undefined || !hasHyperlinks(ctx.env)
+  return href === undefined || !supportsHyperlinks(ctx.env)
     ? shownText
     : `\u001B]8;;${href}\u0007${shownText}\u001B]8;;\u0007`;
 }
@@ -52,7 +52,7 @@ const TERMS_WITH_HYPERLINKS = /kitty|alacritty|ghostty|foot|wezterm/u;
 /**
  * Returns true if the terminal is known to support hyperlinks; `FORCE_HYPERLINK`, if set, decides.
  */
-function hasHyperlinks(env: Env): boolean {
+function supportsHyperlinks(env: Env): boolean {
   if (env.FORCE_HYPERLINK !== undefined) return env.FORCE_HYPERLINK !== '0';
   if (env.CI !== undefined || env.TERM === 'dumb' || env.ACCESSIBLE !== undefined) return false;
   if (env.TERM_PROGRAM !== undefined && PROGRAMS_WITH_HYPERLINKS.has(env.TERM_PROGRAM)) return true;

@@ -25,7 +25,7 @@ export async function readRunRows(
     onBytes,
   }: { origin: string; withTimes: boolean; onBytes: (bytes: number) => void },
 ): Promise<RunRow[]> {
-  const runs = await store.runs.readAll(ids, { maxBytes: PAGE_BYTES, onBytes });
+  const runs = await store.runs.readRuns(ids, { maxBytes: PAGE_BYTES, onBytes });
   // Reading a full page takes tens of milliseconds, and so does the rest.
   await yieldToEvents();
   return runs.map(run => ({

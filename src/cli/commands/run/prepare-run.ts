@@ -82,13 +82,13 @@ export async function prepareRun(
     await reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers);
   }
 
-  const schema = connection.recorder && (await computeSchemaFlagDigest(ctx, flags.schema));
+  const schemaDigest = connection.recorder && (await computeSchemaFlagDigest(ctx, flags.schema));
   const request = {
     promptVersionId,
     text: inputs.text,
     images: inputs.images.filter(image => image !== undefined),
     options,
-    ...(schema !== undefined && { schema }),
+    ...(schemaDigest !== undefined && { schemaDigest }),
   };
 
   const { estimatedCredits } = resolvedTarget;

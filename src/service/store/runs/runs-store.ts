@@ -73,7 +73,7 @@ export class RunsStore {
   }
 
   /** See `readRuns`. */
-  readAll(ids: readonly string[], limits: PageLimits) {
+  readRuns(ids: readonly string[], limits: PageLimits) {
     return readRuns(this.#db, ids, limits);
   }
 
@@ -118,7 +118,7 @@ export class RunsStore {
 
   /**
    * Releases the space of input images of ended runs, of one user or from before a time; returns
-   * the runs.
+   * their ids, also if another process releases them at the same time.
    */
   forgetImages(selection: { before: number } | { userId: number }) {
     return this.#writer.write(trx => forgetImages(trx, selection));
@@ -152,10 +152,12 @@ async function forgetImages(
   const runsWithImages = db
     .selectFrom('runs')
     .select(['id', 'userId', 'inputBytes'])
+    // Written out, because a bound 0 would not match the condition of the partial index.
     .where(sql<boolean>`"inputBytes" > 0`)
     .where('status', 'in', ['succeeded', 'failed'])
     .orderBy('userId');
 
+  // Runs have their time of creation in microseconds.
   const runs = await ('before' in selection
     ? runsWithImages.where('createdAt', '<', selection.before * 1000)
     : runsWithImages.where('userId', '=', selection.userId)
