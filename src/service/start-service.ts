@@ -27,6 +27,9 @@ import { wrapStoreFault } from './store/store-errors.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 
+/** The setting of a store whose first key has been created, or is about to be. */
+const FIRST_KEY_SETTING = 'firstKeyMade';
+
 /** Time for callers to receive their last answers after all runs have ended or been released. */
 const LAST_HTTP_ANSWERS_MS = 2000;
 
@@ -63,10 +66,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 type ServeOptions = ServiceOptions & { readonly clock: Clock };
 
-/** The steps of the end: send no new requests, accept none, and end those in flight. */
+/** The steps of the end, in order; each is aborted when it begins. */
 interface ShutdownSteps {
+  /** `/readyz` fails, so that balancers send no new requests. */
   readonly draining: AbortController;
+  /** No new requests are accepted. */
   readonly closing: AbortController;
+  /** Requests in flight end. */
   readonly stopped: AbortController;
 }
 
@@ -305,10 +311,18 @@ async function stopServing(
 
 /** Creates a key on the first start only; never again, even if it is revoked later. */
 async function createFirstKey(store: Store, clock: Clock): Promise<string | undefined> {
-  const { isNew } = await store.settings.getOrCreate('firstKeyMade', () => 'yes');
+  // Comes first, so that of several services that start at once only one creates a key.
+  const { isNew } = await store.settings.getOrCreate(FIRST_KEY_SETTING, () => 'yes');
   if (!isNew) return undefined;
-  const { key } = await createKey(store, clock, { isAuthor: true });
-  return key;
+
+  try {
+    const { key } = await createKey(store, clock, { isAuthor: true });
+    return key;
+  } catch (error) {
+    // The next start tries again.
+    await store.settings.remove(FIRST_KEY_SETTING).catch(() => {});
+    throw error;
+  }
 }
 
 function warnIfUnencrypted({ host = DEFAULT_HOST, publicUrl, onNotice }: ServeOptions): void {

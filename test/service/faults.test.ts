@@ -86,6 +86,21 @@ test('a start that a full disk ends leaves no service listening', async () => {
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
 });
 
+test('the start after one that could not create the first key creates it', async () => {
+  const dataDir = temporaryDataDir();
+  await createStore(dataDir);
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  database.exec(`
+    delete from settings where key = 'firstKeyMade';
+    create trigger full before insert on keys begin select raise(abort, 'database or disk is full'); end`);
+  await expect(startService({ dataDir, env: {} })).rejects.toMatchObject({ code: 'DISK_FULL' });
+
+  database.exec('drop trigger full');
+  database.close();
+  const { service } = await TestService.forTest({ dataDir });
+  expect(service.newKey).toBeDefined();
+});
+
 test('a full disk is what a command names that keeps a prompt in the store', async () => {
   const dataDir = temporaryDataDir();
   await createStore(dataDir);

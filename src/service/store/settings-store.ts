@@ -1,6 +1,6 @@
 import type { Db, Writer } from './writer.ts';
 
-/** Settings of the store, each written once. */
+/** Settings of the store, whose values never change. */
 export type SettingsStore = ReturnType<typeof createSettingsStore>;
 
 export function createSettingsStore(db: Db, writer: Writer) {
@@ -23,6 +23,8 @@ export function createSettingsStore(db: Db, writer: Writer) {
         return { value: (await readSetting(trx, key)) ?? value, isNew: false };
       });
     },
+    remove: (key: string) =>
+      writer.write(trx => trx.deleteFrom('settings').where('key', '=', key).execute()),
   };
 }
 
