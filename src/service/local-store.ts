@@ -123,7 +123,8 @@ export class LocalStore {
    */
   async checkRunOptions(id: string, options: Readonly<Record<string, string>>): Promise<void> {
     const { prompts } = this.#store;
-    const version = (await prompts.findVersion(id)) ?? (await prompts.findLatest(id));
+    const storedId = id.toLowerCase();
+    const version = (await prompts.findVersion(storedId)) ?? (await prompts.findLatest(storedId));
     const model = version && (await this.#loadModels()).get(version.model);
     if (!model) return;
 
