@@ -1,5 +1,5 @@
 /** Messages for codes of Node and undici whose own messages say too little. */
-const CAUSE_MESSAGES: Readonly<Record<string, string>> = {
+const FAULT_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   ENOTFOUND: 'host not found',
@@ -60,27 +60,27 @@ export function isCertificateFault(error: unknown): boolean {
 }
 
 /** Explains why a connection failed, with the system's error code, which users can search for. */
-export function explainConnectionFailure(error: unknown): string {
+export function explainConnectionFault(error: unknown): string {
   const code = findFaultCode(error);
   if (code === undefined) return getFaultMessage(error);
   if (UNTRUSTED_CODES.has(code)) {
     return `its certificate is not trusted (${code}); set NODE_EXTRA_CA_CERTS to the file of its CA`;
   }
-  const cause = CAUSE_MESSAGES[code] ?? getFaultMessage(error);
-  return isUndiciCode(code) ? cause : `${cause} (${code})`;
+  const message = FAULT_MESSAGES[code] ?? getFaultMessage(error);
+  return isUndiciCode(code) ? message : `${message} (${code})`;
 }
 
 /**
- * Explains a failed connection like `explainConnectionFailure`, without the address that some of
- * Node's own messages repeat.
+ * Explains a failed connection like `explainConnectionFault`, without the address that some of
+ * Node's own messages repeat: of a fault without a message here, returns only the code.
  */
-export function explainCauseWithoutAddress(error: unknown): string {
+export function explainFaultWithoutAddress(error: unknown): string {
   const code = findFaultCode(error);
-  const isKnown = code !== undefined && (UNTRUSTED_CODES.has(code) || code in CAUSE_MESSAGES);
-  return isKnown ? explainConnectionFailure(error) : (code ?? 'connection failed');
+  const isKnown = code !== undefined && (UNTRUSTED_CODES.has(code) || code in FAULT_MESSAGES);
+  return isKnown ? explainConnectionFault(error) : (code ?? 'connection failed');
 }
 
-/** Returns true for a code of the HTTP client, which means nothing to users. */
+/** Returns true for a code of the HTTP client, which adds nothing to the message. */
 function isUndiciCode(code: string): boolean {
   return code.startsWith('UND_ERR_');
 }

@@ -2,7 +2,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
 import {
-  explainConnectionFailure,
+  explainConnectionFault,
   findFaultCode,
   isCertificateFault,
   ProxyFault,
@@ -102,7 +102,7 @@ async function checkTunnel(
     const isClosed = findFaultCode(error) === 'UND_ERR_SOCKET';
     throw new ProxyFault(
       proxy.host,
-      isClosed ? 'it closed the connection' : explainConnectionFailure(error),
+      isClosed ? 'it closed the connection' : explainConnectionFault(error),
       { mayPass: !isCertificateFault(error), cause: error },
     );
   });

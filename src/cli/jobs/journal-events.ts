@@ -43,7 +43,7 @@ export interface HandoverProgressEvent {
   readonly batchId?: string | undefined;
 }
 
-/** A job has changed its state. */
+/** A job has reached a step; a line has it as its `state`. */
 export interface StepEvent {
   readonly kind: 'step';
   readonly job: JobName;
@@ -259,7 +259,7 @@ function isHandoverRow(row: unknown): row is [id: string, inputsDigest: string] 
   return Array.isArray(row) && typeof row[0] === 'string' && typeof row[1] === 'string';
 }
 
-/** Reads a mark of version 0.2.0, which wrote handovers as marks with JSON in them. */
+/** Reads a mark of an earlier version, which wrote handovers as marks with JSON in them. */
 function parseMark(id: string, mark: string): ReturnType<typeof parseHandover> | undefined {
   const key = OLD_HANDOVER_ID.exec(id)?.groups?.['key'];
   if (key === undefined) return undefined;

@@ -21,11 +21,11 @@ const JOURNAL_IN_USE = {
 } as const satisfies Record<ResumableKind, string>;
 
 /**
- * Calls `work` with the journal that its jobs can be resumed from. The journal is in the state
- * directory, one for each set of names.
+ * Calls `work` with the journal that its jobs can be resumed from. The state directory has one
+ * journal for each service and list of names, and another one for replays.
  *
  * @param kind the folder of the journal
- * @param names the names that identify the work, such as its files
+ * @param names the names that identify the work, such as its files, in order
  * @throws {CliError} USAGE_ERROR while another command does the same work
  */
 export async function withResumeJournal<T>(
@@ -35,13 +35,14 @@ export async function withResumeJournal<T>(
   work: (journal: BatchJournal) => Promise<T>,
 ): Promise<T> {
   const identity = [service, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
-  const name = createHash('sha256').update(identity).digest('hex').slice(0, 32);
-  const release = await lockJournal({ folder: stateDir, name: path.join(kind, name) }, clock);
+  const digest = createHash('sha256').update(identity).digest('hex').slice(0, 32);
+  const name = path.join(kind, digest);
+  const release = await lockJournal({ folder: stateDir, name }, clock);
   if (release === undefined) throw usageError(JOURNAL_IN_USE[kind], 'Wait until it ends.');
 
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open({ folder: stateDir, name: path.join(kind, `${name}.jsonl`) });
+    journal = await BatchJournal.open({ folder: stateDir, name: `${name}.jsonl` });
     return await work(journal);
   } finally {
     await journal?.close();
@@ -59,15 +60,12 @@ async function lockJournal(
     return await waitForLock(file, clock, DYING_MS);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    const journal = `${path.join(file.folder, file.name)}.jsonl`;
-    const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
-    throw unwritableError(
-      error,
-      configError(
-        `the journal ${journal} can't be written: ${getErrorMessage(error)}`,
-        `Make its folder writable, ${elsewhere}`,
-      ),
-      `Free some disk space, ${elsewhere}`,
+    const journalPath = `${path.join(file.folder, file.name)}.jsonl`;
+    const useOtherDirectory = 'or set PROMPTRUN_STATE_DIR to another directory.';
+    const deniedError = configError(
+      `the journal ${journalPath} can't be written: ${getErrorMessage(error)}`,
+      `Make its folder writable, ${useOtherDirectory}`,
     );
+    throw unwritableError(error, deniedError, `Free some disk space, ${useOtherDirectory}`);
   }
 }

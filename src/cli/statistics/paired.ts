@@ -20,12 +20,15 @@ export interface PairedDifference {
   /** The mean rate after the change minus the one before. */
   readonly difference: number;
   readonly interval: Interval;
-  /** The smallest difference that this number of pairs would show with 80 % power. */
+  /**
+   * The smallest difference that this number of pairs would show with 80 % power; if all differ
+   * alike, the smallest that they could show at all.
+   */
   readonly smallest: number;
 }
 
 /** A difference counts as shown if p is below this. */
-const SIGNIFICANT = 0.05;
+const SIGNIFICANCE_LEVEL = 0.05;
 
 /**
  * Fewer pairs can't show any difference: five that all agree occur by chance too often (1 in 16).
@@ -62,7 +65,7 @@ export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
 }
 
 function reachVerdict(p: number, difference: number): PairedDifference['verdict'] {
-  if (p >= SIGNIFICANT) return 'no difference shown';
+  if (p >= SIGNIFICANCE_LEVEL) return 'no difference shown';
   return difference < 0 ? 'worse' : 'better';
 }
 
@@ -72,6 +75,7 @@ function estimatePrecision(
 ): Pick<PairedDifference, 'interval' | 'smallest'> {
   const pairs = differences.length;
   if (areAllEqual(differences)) {
+    // As in Wilson's score interval, whose bound is n / (n + z²) if all of n agree.
     const reach = Z_95 ** 2 / (pairs + Z_95 ** 2);
     return {
       interval: clampInterval([difference - reach, difference + reach], -1, 1),
@@ -149,12 +153,13 @@ function sampledP(differences: readonly number[], observedSum: number): number {
   const random = xoroshiro128plus(SEED);
   let hits = 0;
   for (let draw = 0; draw < SAMPLE_COUNT; draw++) {
-    if (isAtLeast(Math.abs(withRandomSigns(changes, () => random.next())), observedSum)) hits++;
+    const sum = sumWithRandomSigns(changes, () => random.next());
+    if (isAtLeast(Math.abs(sum), observedSum)) hits++;
   }
   return (hits + 1) / (SAMPLE_COUNT + 1);
 }
 
-function withRandomSigns(changes: Float64Array, next: () => number): number {
+function sumWithRandomSigns(changes: Float64Array, next: () => number): number {
   let sum = 0;
   let signs = 0;
   for (let index = 0; index < changes.length; index++) {

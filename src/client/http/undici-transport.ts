@@ -2,7 +2,7 @@ import v8 from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import {
-  explainConnectionFailure,
+  explainConnectionFault,
   findFaultCode,
   getFaultMessage,
   isCertificateFault,
@@ -306,7 +306,7 @@ function toNetworkError(
   }
 
   const what = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
-  return new NetworkError(`${what}: ${explainConnectionFailure(error)}`, {
+  return new NetworkError(`${what}: ${explainConnectionFault(error)}`, {
     nothingSent,
     mayPass: !isCertificateFault(error),
     cause: error,

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { explainConnectionFailure } from '../../net/connection-fault.ts';
+import { explainConnectionFault } from '../../net/connection-fault.ts';
 import { rejectWhenAborted } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
@@ -83,7 +83,7 @@ async function openImageUrl(text: string, options: FetchImageOptions): Promise<H
   try {
     return await open({ url, signal, headers: IMAGE_REQUEST_HEADERS, proxy, addresses });
   } catch (error) {
-    throw new Error(`${url.host} can't be reached: ${explainConnectionFailure(error)}`, {
+    throw new Error(`${url.host} can't be reached: ${explainConnectionFault(error)}`, {
       cause: error,
     });
   }

@@ -1,5 +1,5 @@
 import {
-  explainConnectionFailure,
+  explainConnectionFault,
   isCertificateFault,
   ProxyFault,
 } from '../../net/connection-fault.ts';
@@ -85,7 +85,7 @@ function findInnermostCause(error: unknown): unknown {
 }
 
 function explainError(error: unknown, code: string | undefined): string {
-  if (code?.startsWith('UND_ERR_') || code === 'EMFILE') return explainConnectionFailure(error);
+  if (code?.startsWith('UND_ERR_') || code === 'EMFILE') return explainConnectionFault(error);
   return getErrorMessage(error) || code || 'no reason given';
 }
 

@@ -21,7 +21,7 @@ export interface UnplacedInputs<Image = ImageSource> {
 
 export interface PlacedInputs<Image = ImageSource | undefined> {
   readonly text: ReadonlyMap<string, string>;
-  /** The images in the prompt's order; undefined if one is missing. */
+  /** The images in the prompt's order; a missing one is undefined. */
   readonly images: readonly Image[];
 }
 
@@ -35,9 +35,9 @@ export async function openImages<Image>(
   const images: UnplacedImage<Image>[] = [];
   for (const source of sources) {
     const { name, file } = NAMED_IMAGE_SOURCE.exec(source)?.groups ?? {};
-    const isFile = (): boolean =>
+    const exists = (): boolean =>
       statSync(path.resolve(cwd, source), { throwIfNoEntry: false }) !== undefined;
-    if (name === undefined || file === undefined || isFile()) {
+    if (name === undefined || file === undefined || exists()) {
       images.push({ image: await open(source) });
     } else {
       images.push({ name, image: await open(file) });
@@ -61,7 +61,7 @@ export async function openNamedImages<Image>(
     if (!names.has(name)) continue;
 
     otherTexts.delete(name);
-    // A line break means the content of a text file, such as `photo=@notes.txt` reads it.
+    // Text with a line break was probably read from a file (`photo=@notes.txt`).
     if (file.includes('\n') && !isImageUrl(file)) throw textForImageError(name);
     if (file !== '') namedImages.push({ name, image: await open(file) });
   }
@@ -77,8 +77,8 @@ function textForImageError(name: string): Error {
 }
 
 /**
- * Adds the inputs that all runs share. They win over a run's own inputs, and their images come
- * first.
+ * Adds the inputs that all runs share. They win over a run's own inputs, and their images without
+ * a name take the first free places.
  */
 export function withCommonInputs(
   commonInputs: UnplacedInputs,
@@ -119,6 +119,7 @@ export function placeImages<Image>(
     }
   }
 
+  // Missing images at the end need no place.
   while (placedImages.length > 0 && placedImages.at(-1) === undefined) placedImages.pop();
   return { text, images: placedImages };
 }

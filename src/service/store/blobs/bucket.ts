@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { type HttpAnswer, openHttp, USER_AGENT } from '../../../models/outgoing/open-http.ts';
 import { readBody } from '../../../models/outgoing/read-body.ts';
-import { explainCauseWithoutAddress } from '../../../net/connection-fault.ts';
+import { explainFaultWithoutAddress } from '../../../net/connection-fault.ts';
 import { computeBackoff, type RetryPolicy } from '../../../net/retry-policy.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
@@ -102,7 +102,7 @@ export class Bucket {
       if (error instanceof ObjectStoreError) return error;
       const mayPassSoon = !timeout.signal.aborted;
       return new ObjectStoreError(
-        `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? explainCauseWithoutAddress(error) : 'no answer in time'}`,
+        `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? explainFaultWithoutAddress(error) : 'no answer in time'}`,
         {
           mayPassSoon,
           cause: error,
@@ -155,7 +155,7 @@ export class Bucket {
     try {
       return (await readBody(answer, MAX_XML_BYTES)).toString();
     } catch (error) {
-      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: ${explainCauseWithoutAddress(error)}`, {
+      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: ${explainFaultWithoutAddress(error)}`, {
         mayPassSoon: true,
         cause: error,
       });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { HttpAnswer } from '../../../models/outgoing/open-http.ts';
-import { explainCauseWithoutAddress } from '../../../net/connection-fault.ts';
+import { explainFaultWithoutAddress } from '../../../net/connection-fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
 import type { Blobs, ByteRange } from './blobs.ts';
@@ -218,7 +218,7 @@ async function* readRequestedBytes(
     }
   } catch (error) {
     throw new ObjectStoreError(
-      `the object store of media is unavailable: ${explainCauseWithoutAddress(error)}`,
+      `the object store of media is unavailable: ${explainFaultWithoutAddress(error)}`,
       {
         cause: error,
       },
