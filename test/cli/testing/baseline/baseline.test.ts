@@ -13,9 +13,9 @@ const cases = (answers: string): string =>
   `cases:\n${Array.from(answers, (answer, index) => reportedCase(`case ${index + 1}`, answer === 'y')).join('')}`;
 
 /** A project whose cases passed and failed so before, as `before.json` says. */
-class Changing extends Project {
-  static async from(answers: string): Promise<Changing> {
-    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': cases(answers) });
+class BaselineProject extends Project {
+  static async from(answers: string): Promise<BaselineProject> {
+    const project = new BaselineProject({ 'echo.prompt': ECHO, 'echo.test.yaml': cases(answers) });
     await project.test('--reporter', 'json', '--out', 'before.json');
     return project;
   }
@@ -39,7 +39,7 @@ const WORSE =
 
 describe('test --baseline', () => {
   it('says in one line that cases became worse, and how sure that is', async () => {
-    const project = await Changing.from('yyyyyyyyyy');
+    const project = await BaselineProject.from('yyyyyyyyyy');
     const { stdout, exitCode } = await project.against('yyynnnnnnn');
     expect(stdout()).toContain(`compared with the baseline: ${WORSE} (p = 0.016, 10 cases)\n`);
     expect(stdout()).toContain('cases: 7 worse, 0 better, 3 the same, 0 new, 0 gone\n');
@@ -52,7 +52,7 @@ describe('test --baseline', () => {
       'echo.prompt': ECHO,
       'gr\u00fcn.test.yaml': `target: ./echo.prompt\n${cases('y')}`,
     };
-    const project = new Changing(files);
+    const project = new BaselineProject(files);
     await project.test('--reporter', 'json', '--out', 'before.json');
     project.write('before.json', project.read('before.json').replaceAll('gr\u00fcn', 'gru\u0308n'));
     const { stdout } = await project.test('--baseline', 'before.json', '--filter', 'gru\u0308n');
@@ -61,7 +61,7 @@ describe('test --baseline', () => {
   });
 
   it('says how large a difference this many cases would show if they show none', async () => {
-    const project = await Changing.from('yyyyynnnnn');
+    const project = await BaselineProject.from('yyyyynnnnn');
     const { stdout } = await project.against('yyyynynnnn');
     expect(stdout()).toMatch(
       /no difference shown: 50 % passed, 50 % before; the difference is \+0 points, .*; this many cases show a difference of 46\.9 points four times out of five/u,
@@ -69,7 +69,7 @@ describe('test --baseline', () => {
   });
 
   it('says that fewer than six cases cannot show any difference', async () => {
-    const project = await Changing.from('yyyyy');
+    const project = await BaselineProject.from('yyyyy');
     const { stdout, exitCode } = await project.against('nnnnn', '--fail-on', 'worse');
     expect(stdout()).toContain('no difference shown');
     expect(stdout()).toContain('fewer than 6 cases cannot show any difference');
@@ -77,7 +77,7 @@ describe('test --baseline', () => {
   });
 
   it('draws the difference of the whole and of what changed on the page, on a scale around 0', async () => {
-    const project = await Changing.from('yyyyyyyyyy');
+    const project = await BaselineProject.from('yyyyyyyyyy');
     const { stdout } = await project.against('yyynnnnnnn', '--reporter', 'html');
 
     expect(stdout()).toContain('aria-label="since the baseline: -70 points (-100 to -35.4)"');
@@ -89,7 +89,7 @@ describe('test --baseline', () => {
   });
 
   it('has its figures and the names of the cases in JSON', async () => {
-    const project = await Changing.from('yyyyyynn');
+    const project = await BaselineProject.from('yyyyyynn');
     project.write('echo.test.yaml', `${cases('nnnnnny')}${reportedCase('added', true)}`);
     const { stdout } = await project.test('--baseline', 'before.json', '--json');
     const { baseline } = JSON.parse(stdout()) as { baseline: Record<string, unknown> };
@@ -102,7 +102,7 @@ describe('test --baseline', () => {
       interval: [-1, expect.closeTo(-0.0155, 3)],
       smallest: expect.any(Number) as number,
       better: [reportedName('case 7')],
-      worse: [1, 2, 3, 4, 5, 6].map(at => reportedName(`case ${at}`)),
+      worse: [1, 2, 3, 4, 5, 6].map(number => reportedName(`case ${number}`)),
       same: [],
       new: [reportedName('added')],
       gone: [reportedName('case 8')],
@@ -110,7 +110,7 @@ describe('test --baseline', () => {
   });
 
   it('carries the verdict into every report', async () => {
-    const project = await Changing.from('yyyyyyyyyy');
+    const project = await BaselineProject.from('yyyyyyyyyy');
     const forms = ['junit', 'html', 'markdown', 'github'];
     await project.against(
       'yyynnnnnnn',
@@ -126,13 +126,13 @@ describe('test --baseline', () => {
   });
 
   it('pairs cases whatever the model is called if each side has one model', async () => {
-    const project = await Changing.from('yyyyyy');
+    const project = await BaselineProject.from('yyyyyy');
     const { stdout } = await project.against('yyyyyy', '-m', 'echo');
     expect(stdout()).toContain('6 the same, 0 new, 0 gone');
   });
 
   it('pairs cases by their model if there are several', async () => {
-    const project = await Changing.from('yyyyyy');
+    const project = await BaselineProject.from('yyyyyy');
     await project.test('-m', 'echo,sandbox', '--reporter', 'json', '--out', 'before.json');
     const { stdout } = await project.against('yyyyyy', '-m', 'echo');
     expect(stdout()).toContain('6 the same, 0 new, 6 gone');
@@ -141,7 +141,10 @@ describe('test --baseline', () => {
   it('pairs cases of one name in their order', async () => {
     const twins = (first: boolean, second: boolean): string =>
       `cases:\n${reportedCase('twin', first)}${reportedCase('twin', second)}`;
-    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': twins(true, false) });
+    const project = new BaselineProject({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': twins(true, false),
+    });
     await project.test('--reporter', 'json', '--out', 'before.json');
     project.write('echo.test.yaml', twins(false, false));
     const { stdout } = await project.test('--baseline', 'before.json');
@@ -149,22 +152,22 @@ describe('test --baseline', () => {
   });
 
   it('ignores cases that --filter leaves out', async () => {
-    const project = await Changing.from('yyyyyyyyyy');
+    const project = await BaselineProject.from('yyyyyyyyyy');
     const { stdout } = await project.against('yyyyyyyyyy', '--filter', 'case 1');
     expect(stdout()).toContain('2 the same, 0 new, 0 gone');
   });
 
   it('leaves cases that could not be run out of the figures', async () => {
-    const project = await Changing.from('yyyyyyy');
-    project.write('echo.test.yaml', `${cases('yyyyyy')}  - {name: case 7, inputs: {other: x}}\n`);
+    const project = await BaselineProject.from('yyyyyyy');
+    const broken = '  - {name: case 7, inputs: {text: x}, expect: {command: [./missing]}}\n';
+    project.write('echo.test.yaml', `${cases('yyyyyy')}${broken}`);
     const { stdout, exitCode } = await project.test(
       '--baseline',
       'before.json',
-      '--fail-on',
-      'worse',
+      '--allow-commands',
     );
 
-    expect(stdout()).not.toContain('7 the same');
+    expect(stdout()).toContain('6 the same');
     expect(exitCode).toBe(EXIT.usage);
   });
 });
@@ -210,7 +213,7 @@ describe('test --fail-on', () => {
       code: 0,
     },
   ])('$flags: from $before to $after', async ({ before, after, flags, code }) => {
-    const project = await Changing.from(before);
+    const project = await BaselineProject.from(before);
     const { exitCode, stdout } = await project.against(after, ...flags);
     expect(exitCode).toBe(code);
     expect(stdout().match(/^FAILED/gmu)?.length ?? 0).toBe(after.replaceAll('y', '').length);
@@ -233,7 +236,7 @@ describe('test --fail-on', () => {
       message: "--baseline and --failed can't be used together",
     },
   ])('$flags is a usage error', async ({ flags, message }) => {
-    const project = await Changing.from('yy');
+    const project = await BaselineProject.from('yy');
     const { exitCode, stderr } = await project.test(...flags);
     expect(stderr()).toContain(message);
     expect(exitCode).toBe(EXIT.usage);
@@ -260,7 +263,7 @@ describe('a baseline that cannot be used', () => {
         'before.json was made with --sure --max-repeat 100, and this test runs without --sure',
     },
   ])('is refused before anything is run: $message', async ({ content, message }) => {
-    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': cases('y') });
+    const project = new BaselineProject({ 'echo.prompt': ECHO, 'echo.test.yaml': cases('y') });
     if (content !== undefined) writeFileSync(path.join(project.home, 'before.json'), content);
     const { exitCode, stderr } = await project.test(
       '--baseline',
@@ -274,8 +277,8 @@ describe('a baseline that cannot be used', () => {
     expect(existsSync(path.join(project.home, 'recorded', 'run-1'))).toBe(false);
   });
 
-  it('is one that stopped at another number of runs', async () => {
-    const project = new Changing({
+  it('is refused if its --sure stopped at another number of runs', async () => {
+    const project = new BaselineProject({
       'echo.prompt': ECHO,
       'echo.test.yaml': `pass: 50%\n${cases('yyyyyy')}`,
     });
