@@ -18,7 +18,7 @@ export async function checkComparisonPrices({
   judgedExpectations,
 }: PreparedComparison): Promise<void> {
   for (const [index, { connection }] of variants.entries()) {
-    // Whether a model has a price does not depend on the row.
+    // A row does not decide if its model has a price.
     const request = rows[0]?.requests[index];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
