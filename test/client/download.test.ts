@@ -64,7 +64,7 @@ describe('a download', () => {
     for await (const piece of body) expect(Buffer.from(piece)).toEqual(picture);
   });
 
-  it('is not kept in memory', async () => {
+  it('arrives in pieces of less than 1 MiB', async () => {
     const size = 32 * 1024 * 1024;
     const { client, url } = await startScript({ answer: { body: Buffer.alloc(size) } });
 

@@ -44,7 +44,8 @@ const IMAGE_REQUEST_HEADERS = {
 };
 
 /**
- * Fetches a picture, only over https and from public addresses, also after redirects.
+ * Fetches a picture, only over https and, unless `allowPrivate` is set, from public addresses, also
+ * after redirects.
  *
  * @throws {Error} if it can't
  */
@@ -157,7 +158,9 @@ async function readImage(answer: HttpAnswer, onBytes?: (count: number) => void):
     return await readBody(answer, MAX_IMAGE_BYTES, onBytes);
   } catch (error) {
     if (error instanceof BodyTooLong) {
-      throw new Error('the image is larger than 20 MiB', { cause: error });
+      throw new Error(`the image is larger than ${MAX_IMAGE_BYTES / 1024 ** 2} MiB`, {
+        cause: error,
+      });
     }
     throw error;
   }

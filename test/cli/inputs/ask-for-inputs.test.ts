@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 async function ask(
   fields: Partial<InputFields>,
-  placed: Partial<PlacedInputs>,
+  placedInputs: Partial<PlacedInputs>,
   ...answers: readonly Answer[]
 ) {
   const prompter = scriptedPrompter(...answers);
@@ -37,16 +37,16 @@ async function ask(
   } as unknown as Context;
 
   const question = { isKnown: true, text: [], images: [], ...fields };
-  const { inputs, answers: answered } = await askForInputs(ctx, question, {
+  const { inputs, answers: acceptedAnswers } = await askForInputs(ctx, question, {
     ...NOTHING,
-    ...placed,
+    ...placedInputs,
   });
   prompter.verify();
   const files = inputs.images.map(image => image?.name);
 
   return {
     text: Object.fromEntries(inputs.text),
-    images: answered.images,
+    images: acceptedAnswers.images,
     files,
     asked: prompter.asked,
   };
