@@ -6,11 +6,11 @@ import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { startJsonServer } from '../../../support/json-server.ts';
 import { Project } from '../../../support/project.ts';
-import { CONFIG, tested } from './tested-configuration.ts';
+import { CONFIG, runConfiguration } from './tested-configuration.ts';
 
 describe('test of a configuration of promptfoo', () => {
   it('runs its tests with each of its prompts and writes nothing', async () => {
-    const { project, exitCode, stdout } = await tested(
+    const { project, exitCode, stdout } = await runConfiguration(
       { 'sub/promptfooconfig.yaml': CONFIG },
       'sub',
     );
@@ -34,7 +34,7 @@ tests:
   - { vars: { a: Hello }, assert: [{ type: contains, value: Hello }] }
   - { vars: { a: Bye }, assert: [{ type: contains, value: Bye }] }
 `;
-    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+    const { exitCode, stdout } = await runConfiguration({ 'promptfooconfig.yaml': text });
 
     expect(exitCode).toBe(EXIT.usage);
     expect(stdout).toContain('2 passed, 0 failed, 4 could not be run');
@@ -49,13 +49,13 @@ tests:
 providers: [echo]
 redteam: { purpose: p }
 `;
-    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+    const { exitCode, stdout } = await runConfiguration({ 'promptfooconfig.yaml': text });
 
     expect(stdout).toContain('2 passed, 0 failed');
     expect(exitCode).toBe(0);
 
     const failing = `${text}defaultTest: { assert: [{ type: starts-with, value: Say }] }\n`;
-    expect(await tested({ 'promptfooconfig.yaml': failing })).toMatchObject({
+    expect(await runConfiguration({ 'promptfooconfig.yaml': failing })).toMatchObject({
       exitCode: EXIT.runFailed,
       stdout: expect.stringContaining('1 passed, 1 failed'),
     });
@@ -113,7 +113,11 @@ tests: ${name}
 providers: [echo, { id: anthropic:messages:claude-sonnet-4, label: one }]
 tests: [{ vars: { a: x }, providers: [echo] }, { vars: { a: y }, providers: [one] }]
 `;
-    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text }, '.', '--json');
+    const { exitCode, stdout } = await runConfiguration(
+      { 'promptfooconfig.yaml': text },
+      '.',
+      '--json',
+    );
     expect(JSON.parse(stdout)).toEqual(expect.objectContaining({ passed: 0, faults: 1 }));
     expect(exitCode).toBe(EXIT.unauthorised);
   });
@@ -133,19 +137,19 @@ tests:
 
     const more = "- { vars: { a: 6 }, assert: [{ type: equals, value: x }] }\n- { $ref: '#/0' }\n";
     const files = { 'promptfooconfig.yaml': config, 'more.yaml': more };
-    const { stdout } = await tested(files, '.', '--json');
+    const { stdout } = await runConfiguration(files, '.', '--json');
     const { cases } = JSON.parse(stdout) as { cases: { status: string }[] };
     const statuses = ['passed', 'failed', 'passed', 'failed', 'failed'];
 
     expect(cases.map(({ status }) => status)).toEqual(statuses);
 
     const loop = config.replace('has: {', "has: { loop: { $ref: '#/assertionTemplates', a: 1 },");
-    const endless = await tested({ ...files, 'promptfooconfig.yaml': loop }, '.');
+    const endless = await runConfiguration({ ...files, 'promptfooconfig.yaml': loop }, '.');
 
     expect(endless.stderr).toContain('nested too deeply');
     expect(endless.exitCode).toBe(EXIT.usage);
 
-    const missing = await tested(
+    const missing = await runConfiguration(
       { ...files, 'promptfooconfig.yaml': config.replace("all/0'", "none'") },
       '.',
     );
@@ -158,16 +162,16 @@ tests:
       'type: contains, value: Hello,',
       'type: is-json, value: { deprecated: 1 },',
     );
-    const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });
+    const { exitCode, stderr } = await runConfiguration({ 'promptfooconfig.yaml': config });
     expect(stderr).toMatch(/promptfooconfig\.yaml:7: schema: is not a JSON Schema/);
     expect(exitCode).toBe(EXIT.usage);
   });
 
   it('may be named like a test file: its keys decide which of the two it is', async () => {
-    const found = await tested({ 'promptfooconfig.test.yaml': CONFIG }, '.');
+    const found = await runConfiguration({ 'promptfooconfig.test.yaml': CONFIG }, '.');
     expect(found.stdout).toContain('case 1 (prompt 2)');
     expect(found.exitCode).toBe(EXIT.runFailed);
-    const own = await tested({
+    const own = await runConfiguration({
       'promptfooconfig.prompt': '---\nmodel: echo\n---\nHi',
       'promptfooconfig.test.yaml': 'cases:\n  - expect: [{ contains: Hi }]\n',
     });
@@ -180,7 +184,7 @@ tests:
       '  - vars',
       '  - threshold: 0.5\n    vars',
     );
-    const { exitCode, stdout, stderr } = await tested(
+    const { exitCode, stdout, stderr } = await runConfiguration(
       { 'promptfooconfig.yaml': config },
       'promptfooconfig.yaml',
     );
@@ -200,7 +204,7 @@ tests:
       ':2: the provider `exec:./bot` is a program, which runs only',
     ],
   ])('refuses %s', async (_, providers, words) => {
-    const { exitCode, stdout, stderr } = await tested({
+    const { exitCode, stdout, stderr } = await runConfiguration({
       'promptfooconfig.yaml': CONFIG.replace('providers: [echo]', providers).replace(
         /^description: g.*\n/u,
         '',
@@ -212,7 +216,10 @@ tests:
   });
 
   it('refuses --update and leaves the file as it is', async () => {
-    const { project, exitCode } = await tested({ 'promptfooconfig.yaml': CONFIG }, '--update');
+    const { project, exitCode } = await runConfiguration(
+      { 'promptfooconfig.yaml': CONFIG },
+      '--update',
+    );
     expect(exitCode).toBe(EXIT.usage);
     expect(readFileSync(path.join(project.home, 'promptfooconfig.yaml'), 'utf8')).toBe(CONFIG);
   });
@@ -230,7 +237,7 @@ tests:
       assertion => `  - { vars: { a: Hello }, assert: [${assertion}] }\n`,
     );
     const config = `prompts: ['Say {{a}}']\nproviders: [echo]\ntests:\n${tests.join('')}`;
-    const { stdout } = await tested({ 'promptfooconfig.yaml': config }, '--json');
+    const { stdout } = await runConfiguration({ 'promptfooconfig.yaml': config }, '--json');
     const { cases } = JSON.parse(stdout) as {
       cases: { repetitions: { mismatches?: { message: string }[] }[] }[];
     };

@@ -4,7 +4,7 @@ import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { startJsonServer } from '../../../support/json-server.ts';
 import { Project } from '../../../support/project.ts';
-import { tested } from './tested-configuration.ts';
+import { runConfiguration } from './tested-configuration.ts';
 
 describe('an HTTP provider of a configuration', () => {
   const config = (address: string, rest: string) => `prompts: ['Say {{a}}']
@@ -27,7 +27,7 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
     'responseTimeout: 30000\n      transformResponse: json.text',
   ])('is asked as promptfoo asks it, with %s', async rest => {
     const { address, requests } = await startJsonServer({ text: 'an answer' });
-    const { exitCode, stdout } = await tested(
+    const { exitCode, stdout } = await runConfiguration(
       { 'promptfooconfig.yaml': config(address, rest) },
       '--allow-commands',
     );
@@ -47,7 +47,7 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
     const { address, requests } = await startJsonServer({ text: 'an answer' });
     const query =
       "queryParams: { empty: '', set: 'x&y', mixed: 'a&b {{a}}', literal: '${5}', last: '{{a}}' }";
-    const { exitCode } = await tested(
+    const { exitCode } = await runConfiguration(
       {
         'promptfooconfig.yaml': config(address, `${query}\n      transformResponse: json.text`),
       },
@@ -87,7 +87,9 @@ tests:
 `;
 
     const argv = ['--allow-commands', '--concurrency', '1'];
-    expect(await tested({ 'promptfooconfig.yaml': text }, ...argv)).toMatchObject({ exitCode: 0 });
+    expect(await runConfiguration({ 'promptfooconfig.yaml': text }, ...argv)).toMatchObject({
+      exitCode: 0,
+    });
 
     // The requests that promptfoo sends.
     expect(requests.map(({ body }) => body)).toEqual([
@@ -145,7 +147,9 @@ tests:
     };
     const files = { 'promptfooconfig.json': JSON.stringify(config) };
 
-    expect((await tested(files, '--allow-commands')).stdout).toContain('11 passed, 0 failed');
+    expect((await runConfiguration(files, '--allow-commands')).stdout).toContain(
+      '11 passed, 0 failed',
+    );
   });
 
   it('gets the defaults of missing variables, and pictures as data URLs', async () => {
@@ -174,7 +178,7 @@ tests:
     const picture = Buffer.from('RIFF\u0010\0\0\0WEBPVP8 ').toString();
     const files = { 'promptfooconfig.yaml': text, 'a.jpg': picture };
 
-    expect(await tested(files, '--allow-commands', '--concurrency', '1')).toMatchObject({
+    expect(await runConfiguration(files, '--allow-commands', '--concurrency', '1')).toMatchObject({
       exitCode: 0,
     });
 

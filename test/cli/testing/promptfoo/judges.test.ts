@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { startJsonServer } from '../../../support/json-server.ts';
 import { Project } from '../../../support/project.ts';
-import { tested } from './tested-configuration.ts';
+import { runConfiguration } from './tested-configuration.ts';
 
 /** The answer of a judge that passes everything. */
 const YES = { choices: [{ message: { content: 'Yes.' } }] };
@@ -16,7 +16,10 @@ defaultTest:
     provider: { id: http, config: { url: 'http://127.0.0.1:9', transformResponse: 'json.a + 1' } }
 tests: [{ assert: [{ type: llm-rubric, value: good }] }]
 `;
-    const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': text }, '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(
+      { 'promptfooconfig.yaml': text },
+      '--allow-commands',
+    );
     expect(stderr).toContain('code reads its answer');
     expect(exitCode).toBe(EXIT.usage);
   });

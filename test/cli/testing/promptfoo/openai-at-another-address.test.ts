@@ -3,7 +3,7 @@ import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { startJsonServer } from '../../../support/json-server.ts';
 import { Project } from '../../../support/project.ts';
-import { tested } from './tested-configuration.ts';
+import { runConfiguration } from './tested-configuration.ts';
 
 describe('a provider with the interface of OpenAI at another address', () => {
   it('gets the settings that promptfoo sends', async () => {
@@ -54,7 +54,7 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
         tests: asserts.map(assertion => ({ assert: [assertion] })),
       };
       const files = { 'promptfooconfig.json': JSON.stringify(config) };
-      const { stdout } = await tested(files, '--allow-commands', '--json');
+      const { stdout } = await runConfiguration(files, '--allow-commands', '--json');
       const { cases } = JSON.parse(stdout) as {
         readonly cases: readonly { readonly status: string }[];
       };

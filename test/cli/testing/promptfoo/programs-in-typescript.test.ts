@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tested } from './tested-configuration.ts';
+import { runConfiguration } from './tested-configuration.ts';
 
 describe('programs of a configuration in TypeScript', () => {
   it('are run by the jiti of their project if it has one', async () => {
@@ -17,7 +17,7 @@ describe('programs of a configuration in TypeScript', () => {
   },
 });`,
     };
-    const { stderr, stdout } = await tested(files, '--allow-commands');
+    const { stderr, stdout } = await runConfiguration(files, '--allow-commands');
     expect(stdout, stderr).toContain('1 passed, 0 failed');
   });
 
@@ -29,9 +29,11 @@ describe('programs of a configuration in TypeScript', () => {
         'import { Mark } from "./marks";\nexport default ({ vars }: { vars: { a: string } }) => vars.a + Mark.End;\n',
       'marks.ts': 'export enum Mark { End = "!" }\n',
     };
-    const { stderr, stdout } = await tested(files, '--allow-commands');
+    const { stderr, stdout } = await runConfiguration(files, '--allow-commands');
     expect(stdout, stderr).toContain('1 passed, 0 failed');
-    expect((await tested(files)).stderr).toContain('the prompt is a program, which runs only with');
+    expect((await runConfiguration(files)).stderr).toContain(
+      'the prompt is a program, which runs only with',
+    );
   });
 
   it('import by the `paths` of tsconfig.json, and run if that extends a missing file', async () => {
@@ -47,13 +49,13 @@ describe('programs of a configuration in TypeScript', () => {
     };
 
     const argv = ['evals/promptfooconfig.yaml', '--allow-commands'] as const;
-    expect((await tested(byPath, ...argv)).stdout).toContain('1 passed, 0 failed');
+    expect((await runConfiguration(byPath, ...argv)).stdout).toContain('1 passed, 0 failed');
 
     const broken = {
       ...byPath,
       'evals/bot.ts': bot('const answer: string = "ok";'),
       'tsconfig.json': '{ "extends": "@tsconfig/not-installed/tsconfig.json" }',
     };
-    expect((await tested(broken, ...argv)).stdout).toContain('1 passed, 0 failed');
+    expect((await runConfiguration(broken, ...argv)).stdout).toContain('1 passed, 0 failed');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { hasPython } from '../../../support/system.ts';
-import { tested } from './tested-configuration.ts';
+import { runConfiguration } from './tested-configuration.ts';
 
 /** Makes tests in Python and in JavaScript; its checks see their `config`. */
 const MADE = {
@@ -35,7 +35,7 @@ describe('programs that make the tests of a configuration', () => {
   it.runIf(hasPython)(
     'make tests in Python and JavaScript, whose checks see their config',
     async () => {
-      const { exitCode, stdout } = await tested(MADE, '--allow-commands');
+      const { exitCode, stdout } = await runConfiguration(MADE, '--allow-commands');
       expect(exitCode).toBe(EXIT.runFailed);
       expect(stdout.match(/^(?:passed|FAILED) .*: (?:case \d|more)/gmu)).toEqual([
         'passed promptfooconfig.yaml: case 1',
@@ -47,7 +47,7 @@ describe('programs that make the tests of a configuration', () => {
   );
 
   it('are not started without --allow-commands, and each is reported', async () => {
-    const { exitCode, stderr } = await tested(MADE);
+    const { exitCode, stderr } = await runConfiguration(MADE);
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(
       'promptfooconfig.yaml:4: the tests in file://made.py come from a program',
@@ -60,7 +60,7 @@ describe('programs that make the tests of a configuration', () => {
   it('are reported if the language that runs them is not installed', async () => {
     vi.stubEnv('PATH', '');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const { exitCode, stderr } = await tested(MADE, '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(MADE, '--allow-commands');
     expect(stderr).toMatch(
       /:4: the program that makes the tests can't be started with python3?: /u,
     );
@@ -70,14 +70,20 @@ describe('programs that make the tests of a configuration', () => {
   it.runIf(hasPython)('are refused if they name ever more programs', async () => {
     const more =
       "export const more = config => [{ path: 'file://made.mjs:more', config: (config ?? 0) + 1 }];";
-    const { exitCode, stderr } = await tested({ ...MADE, 'made.mjs': more }, '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(
+      { ...MADE, 'made.mjs': more },
+      '--allow-commands',
+    );
     expect(stderr).toContain('name ever more programs');
     expect(exitCode).toBe(EXIT.usage);
   });
 
   it.runIf(hasPython)('are refused if they print more than 8 MiB', async () => {
     const more = "export const more = () => [{ vars: { q: 'x'.repeat(8 * 1024 * 1024) } }];";
-    const { exitCode, stderr } = await tested({ ...MADE, 'made.mjs': more }, '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(
+      { ...MADE, 'made.mjs': more },
+      '--allow-commands',
+    );
     const refusal = 'the program that makes the tests printed more than 8 MiB';
     expect(stderr).toContain(refusal);
     expect(exitCode).toBe(EXIT.usage);
@@ -88,7 +94,7 @@ describe('programs that make the tests of a configuration', () => {
       ...MADE,
       'made.mjs': 'export const more = () => { throw new Error("no tests today"); };',
     };
-    const { exitCode, stderr } = await tested(files, '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(files, '--allow-commands');
 
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(

@@ -3,7 +3,7 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { Project } from '../../../support/project.ts';
-import { CONFIG, tested } from './tested-configuration.ts';
+import { CONFIG, runConfiguration } from './tested-configuration.ts';
 
 describe('prompts and providers of a configuration', () => {
   it('are combined as each provider and each test names its prompts', async () => {
@@ -24,9 +24,10 @@ tests:
   - { vars: { a: fourth }, prompts: say }
 `;
 
+    // promptfoo calls a program with three arguments: the prompt, the provider and the test.
     const program = 'console.log(process.argv.at(-3));';
     const files = { 'say.txt': 'Say {{a}}\n---\nShout {{a}}\n', 'two.mjs': program };
-    const { stdout } = await tested(
+    const { stdout } = await runConfiguration(
       { ...files, 'promptfooconfig.yaml': config },
       '.',
       '--allow-commands',
@@ -65,7 +66,7 @@ tests:
       'say.mjs': 'console.log(process.argv.at(-3));',
       'promptfooconfig.yaml': config,
     };
-    const { stdout } = await tested(files, '.', '--allow-commands', '--json');
+    const { stdout } = await runConfiguration(files, '.', '--allow-commands', '--json');
     const { cases } = JSON.parse(stdout) as {
       cases: { name: string; model: string; status: string }[];
     };
@@ -80,7 +81,7 @@ tests:
     ]);
 
     const unknown = config.replace('providers: [one], assert', 'providers: [two], assert');
-    const { exitCode, stderr } = await tested(
+    const { exitCode, stderr } = await runConfiguration(
       { ...files, 'promptfooconfig.yaml': unknown },
       '.',
       '--allow-commands',
@@ -145,7 +146,7 @@ tests:
       'say.js':
         'module.exports = ({ vars, provider }) => `${provider && provider.label}: ${vars.a}`;',
     };
-    const { exitCode, stdout } = await tested(files, '.', '--allow-commands', '--json');
+    const { exitCode, stdout } = await runConfiguration(files, '.', '--allow-commands', '--json');
     const { cases } = JSON.parse(stdout) as {
       cases: { repetitions: { outputs: { data: string }[] }[] }[];
     };
@@ -169,7 +170,7 @@ tests:
 `,
       'say.js': 'let calls = 0;\nmodule.exports = ({ vars }) => `${++calls}: ${vars.a}`;\n',
     };
-    const { stdout, stderr } = await tested(files, '--allow-commands');
+    const { stdout, stderr } = await runConfiguration(files, '--allow-commands');
     expect(stdout, stderr).toContain('2 passed, 0 failed');
   });
 
@@ -179,7 +180,7 @@ tests:
         'prompts: [file://say.js]\nproviders: [echo]\ntests: [{ vars: { a: x } }]\n',
       'say.js': 'module.exports = ({ vars, provider }) => `${provider.id}: ${vars.a}`;',
     };
-    const { exitCode, stderr } = await tested(files, '.', '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(files, '.', '--allow-commands');
     expect(stderr).toContain(':1: the prompt file://say.js depends on its');
     expect(exitCode).toBe(EXIT.usage);
   });
@@ -190,7 +191,7 @@ tests:
       'providers: [{ id: echo, prompts: [none] }, { id: file://own.mjs, prompts: [Say] }]',
     ).replace('  - vars', '  - prompts: [nothing]\n    vars');
     const files = { 'own.mjs': 'export default class {}', 'promptfooconfig.yaml': config };
-    const { exitCode, stderr } = await tested(files, '.', '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(files, '.', '--allow-commands');
 
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain('promptfooconfig.yaml:7: no prompt is called `nothing`');

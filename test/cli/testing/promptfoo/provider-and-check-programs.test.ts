@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { Project } from '../../../support/project.ts';
 import { hasPython } from '../../../support/system.ts';
-import { tested } from './tested-configuration.ts';
+import { runConfiguration } from './tested-configuration.ts';
 
 describe('providers and checks of a configuration that are programs', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('providers and checks of a configuration that are programs', () => {
       },
     };
 
-    const { exitCode, stdout } = await tested(
+    const { exitCode, stdout } = await runConfiguration(
       {
         'promptfooconfig.json': JSON.stringify(config),
         'say.mjs':
@@ -57,7 +57,7 @@ describe('providers and checks of a configuration that are programs', () => {
         })),
       };
 
-      const { exitCode, stdout } = await tested(
+      const { exitCode, stdout } = await runConfiguration(
         {
           'promptfooconfig.json': JSON.stringify(config),
           'count.mjs': `import { execSync } from 'node:child_process';
@@ -104,7 +104,7 @@ def call_api(prompt, options, context):
     ]);
 
     const argv = ['a', 'b', '--allow-commands', '--concurrency', '1'];
-    const { exitCode, stdout } = await tested(
+    const { exitCode, stdout } = await runConfiguration(
       Object.fromEntries(files) as Record<string, string>,
       ...argv,
     );
@@ -131,7 +131,7 @@ tests:
   };
 
   it('get numbers, texts and null of variables as they are written', async () => {
-    const { stdout, stderr } = await tested(KINDS, '--allow-commands');
+    const { stdout, stderr } = await runConfiguration(KINDS, '--allow-commands');
     expect(stdout, stderr).toContain('5 passed, 0 failed');
   });
 
@@ -168,7 +168,7 @@ def call_api(prompt, options, context):
 
       expect(stdout(), stderr()).toContain('2 passed, 0 failed');
 
-      const { stderr: refused } = await tested(
+      const { stderr: refused } = await runConfiguration(
         { 'promptfooconfig.yaml': config('exec:node x.mjs') },
         '--allow-commands',
       );
@@ -179,7 +179,7 @@ def call_api(prompt, options, context):
   it('are refused if a prompt holds a variable that is a text in one test and a number in another', async () => {
     const config = KINDS['promptfooconfig.yaml'].replace('{{a}}', '{{b}}');
     const files = { ...KINDS, 'promptfooconfig.yaml': config };
-    const { exitCode, stderr } = await tested(files, '--allow-commands');
+    const { exitCode, stderr } = await runConfiguration(files, '--allow-commands');
     expect(stderr).toContain('`b` has texts and other values');
     expect(exitCode).toBe(EXIT.usage);
   });
@@ -216,7 +216,11 @@ def call_api(prompt, options, context):
       [`${folder}/package.json`]: '{"type": "module", "exports": {".": {"default": "./sdk.mjs"}}}',
       [`${folder}/sdk.mjs`]: sdk,
     };
-    const { stdout, stderr } = await tested(files, 'promptfooconfig.json', '--allow-commands');
+    const { stdout, stderr } = await runConfiguration(
+      files,
+      'promptfooconfig.json',
+      '--allow-commands',
+    );
 
     expect(stdout, stderr).toContain('1 passed, 1 failed');
 
@@ -270,7 +274,7 @@ module.exports = (output, { vars }) => {
   return output === vars.a;
 };`,
     };
-    const { project, exitCode, stdout } = await tested(files, '--allow-commands');
+    const { project, exitCode, stdout } = await runConfiguration(files, '--allow-commands');
 
     expect(stdout).toContain('13 passed, 0 failed');
     expect(exitCode).toBe(0);

@@ -14,7 +14,7 @@ tests:
 `;
 
 /** Runs `test` in a directory with these files. */
-export async function tested(files: Readonly<Record<string, string>>, ...argv: string[]) {
+export async function runConfiguration(files: Readonly<Record<string, string>>, ...argv: string[]) {
   const project = new Project(files);
   const { exitCode, stdout, stderr } = await project.run(['test', ...argv]);
   return { project, exitCode, stdout: stdout(), stderr: stderr() };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { Project } from '../../../support/project.ts';
-import { CONFIG, tested } from './tested-configuration.ts';
+import { CONFIG, runConfiguration } from './tested-configuration.ts';
 
 describe('variables of a configuration of promptfoo', () => {
   it('may not be a PDF, whose text promptfoo sends', async () => {
@@ -9,7 +9,7 @@ describe('variables of a configuration of promptfoo', () => {
 providers: [echo]
 tests: [{ vars: { a: file://bill.pdf } }]
 `;
-    const { exitCode, stdout, stderr } = await tested({
+    const { exitCode, stdout, stderr } = await runConfiguration({
       'promptfooconfig.yaml': text,
       'bill.pdf': '%PDF-1.4',
     });
@@ -39,7 +39,7 @@ tests:
     assert: [{ type: equals, value: 'Ann|2|0|none|' }]
 `;
     const files = { 'promptfooconfig.yaml': text, 'doc.txt': 'The text\n' };
-    const { exitCode, stdout } = await tested(files);
+    const { exitCode, stdout } = await runConfiguration(files);
     expect(stdout).toContain('4 passed, 0 failed');
     expect(exitCode).toBe(0);
   });
@@ -58,7 +58,7 @@ defaultTest:
     transformVars: ${code}
 tests: [{ vars: { a: x } }]
 `;
-    const { exitCode, stdout, stderr } = await tested({ 'promptfooconfig.yaml': text });
+    const { exitCode, stdout, stderr } = await runConfiguration({ 'promptfooconfig.yaml': text });
     expect(stdout).toBe('');
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(`promptfooconfig.yaml${words}`);
@@ -89,14 +89,14 @@ tests:
   - { vars: { a: [1, [2, { k: 1 }], null] }, assert: [{ type: equals, value: 'Say {{a}}' }] }
   - { vars: { a: [] }, assert: [{ type: equals, value: 'Say ' }] }
 `;
-    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+    const { exitCode, stdout } = await runConfiguration({ 'promptfooconfig.yaml': text });
     expect(stdout).toContain('9 passed, 0 failed');
     expect(exitCode).toBe(0);
   });
 
   it('of the environment are not the properties that every object has', async () => {
     const config = CONFIG.replace("'Tell", "'{{env.constructor}} Tell");
-    const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });
+    const { exitCode, stderr } = await runConfiguration({ 'promptfooconfig.yaml': config });
     expect(stderr).toContain('promptfooconfig.yaml:2: ');
     expect(exitCode).toBe(EXIT.usage);
   });
