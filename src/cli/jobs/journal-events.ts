@@ -52,6 +52,7 @@ export interface StepEvent {
   readonly entry?: JournalEntry | undefined;
   readonly runId?: string | null | undefined;
   readonly recovered?: boolean;
+  /** The message of a fault; null, only when it is written, if there was none. */
   readonly error?: string | null | undefined;
   readonly mayHaveRun?: boolean | undefined;
   readonly result?: unknown;
