@@ -163,7 +163,7 @@ function parseLength(header: string | undefined): number | undefined {
   return header !== undefined && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
-// Leaves the query out: it is the signature, and whoever has it can fetch the picture.
+// Leaves the query out: it is the signature, and whoever has it can fetch the image.
 function withoutQuery({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname}`;
 }

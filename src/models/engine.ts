@@ -153,7 +153,7 @@ export function createRefusedResult(message: string, fault: EngineFault): Engine
   return { ...createFailedResult(message), isRefused: true, fault };
 }
 
-/** Returns the text of a message, without pictures. */
+/** Returns the text of a message, without images. */
 export function joinMessageText(parts: readonly MessagePart[]): string {
   return parts.map(part => ('text' in part ? part.text : '')).join('');
 }

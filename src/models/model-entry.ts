@@ -105,7 +105,7 @@ export interface Price {
   readonly output: number;
   /** Per million tokens of the prompt that come from the cache; default as `input`. */
   readonly cachedInput?: number;
-  /** Per picture. */
+  /** Per image. */
   readonly image?: number;
   /** Per run of a program or an address, regardless of tokens. */
   readonly run?: number;

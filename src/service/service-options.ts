@@ -25,10 +25,10 @@ export interface CommonOptions {
   readonly directory?: string | undefined;
   /** The environment with the keys of model providers; default empty. */
   readonly env?: Env | undefined;
-  /** True to fetch pictures from private addresses and unresolvable names too; default false. */
+  /** True to fetch images from private addresses and unresolvable names too; default false. */
   readonly allowPrivate?: boolean | undefined;
   readonly clock?: Clock | undefined;
-  /** Opens the URL of an input picture; default over the network. */
+  /** Opens the URL of an input image; default over the network. */
   readonly openUrl?: FetchImageOptions['open'] | undefined;
   /** The model for prompts that name none; default `echo`. */
   readonly defaultModel?: string | undefined;
@@ -54,7 +54,7 @@ export interface ServiceOptions extends CommonOptions {
    */
   readonly mediaDir?: string | undefined;
   /**
-   * Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object
+   * Bucket and prefix for media and input images, such as `s3://bucket/prefix`; default no object
    * store.
    */
   readonly mediaBucketUrl?: string | undefined;
@@ -92,7 +92,7 @@ export interface ServiceOptions extends CommonOptions {
   /** Time for which a draining service still accepts requests, in milliseconds; default 0. */
   readonly drainMs?: number | undefined;
   /**
-   * Maximum bytes of bodies, fetched pictures and answers in memory, half of them for one user;
+   * Maximum bytes of bodies, fetched images and answers in memory, half of them for one user;
    * default 256 MiB.
    */
   readonly maxRequestBytes?: number | undefined;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../src/wire/index.ts';
 import { createKeyIn, TestService } from '../support/local-service.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 
 let service: TestService;
 let hello: string;

@@ -7,7 +7,7 @@ import {
   type ServiceAnswer,
   TestService,
 } from '../support/local-service.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 
 const WINDOW = 120_000;
 const DAY = 24 * 60 * 60 * 1000;

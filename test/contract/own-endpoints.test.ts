@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { createKeyIn, openStoreIn, TestService } from '../support/local-service.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 
 // Endpoints that only this service has: cancelling runs, reading their requests, publishing by
 // authors.

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { createKeyIn, TestService } from '../support/local-service.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 
 const DELAY = 130_000;
 

@@ -5,7 +5,7 @@ import { PROVIDERS } from '../../src/models/providers/provider-data.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 import { answerInForm } from '../support/providers/answers.ts';
 import type { ChatDialect } from '../support/providers/chat-dialects.ts';
 import { FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';

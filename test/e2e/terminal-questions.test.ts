@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 import { isPosix } from '../support/system.ts';
 import { openTerminal } from '../support/terminals/terminal.ts';
 import {

@@ -10,7 +10,7 @@ import {
 } from '../../src/prompts/render/render-prompt.ts';
 import { FULL_LIMITS, performTask } from '../../src/prompts/tasks/perform-task.ts';
 import { renderTemplate } from '../../src/prompts/template/render-template.ts';
-import { Picture } from '../../src/prompts/template/template-values.ts';
+import { InputImage } from '../../src/prompts/template/template-values.ts';
 
 /** Returns a provider of the interface `openai` at an address of the test's. */
 export function providerAt(
@@ -75,7 +75,7 @@ export function createJob({
 }
 
 function renderPrompt(template: string, images: readonly LoadedImage[]): RenderedPrompt {
-  const pictures = images.map((image, index) => new Picture(index, describeImage(image)));
+  const pictures = images.map((image, index) => new InputImage(index, describeImage(image)));
   const definition = parsePromptFile(template, 'x.prompt');
   const inputs = Object.fromEntries(
     definition.imageInputs.map(({ key }, index) => [key, pictures[index]]),
@@ -85,7 +85,7 @@ function renderPrompt(template: string, images: readonly LoadedImage[]): Rendere
       role,
       parts: content.flatMap((part): MessagePart[] => {
         if ('text' in part) return [part];
-        const image = 'media' in part ? images[part.media.picture ?? -1] : undefined;
+        const image = 'media' in part ? images[part.media.imageIndex ?? -1] : undefined;
         return image ? [{ image }] : [];
       }),
     }),

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(

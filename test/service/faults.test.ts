@@ -14,7 +14,7 @@ import { commandEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 import { isPosix } from '../support/system.ts';
 
 /** Creates the store of a data directory, as a first start does. */

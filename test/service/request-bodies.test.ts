@@ -7,7 +7,7 @@ import type { Run, RunReference } from '../../src/wire/index.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { createKeyIn, TestService } from '../support/local-service.ts';
-import { png } from '../support/pictures.ts';
+import { png } from '../support/png.ts';
 
 /** Bytes of bodies that the service holds at once, half of them one user's. */
 const MOST = 4000;

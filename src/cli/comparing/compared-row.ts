@@ -13,7 +13,7 @@ import { formatReason, joinProviderReasons, withoutRerunAdvice } from '../output
 import type { Variant } from './create-variants.ts';
 
 export interface VariantResult extends RequestResult {
-  /** Pictures and videos by URL. */
+  /** Images and videos by URL. */
   readonly media: ReadonlyMap<string, MediaContent>;
 }
 
@@ -64,7 +64,7 @@ export function wasRun({ fault, isPostponed = false }: RequestResult): boolean {
 }
 
 /**
- * Returns the content to compare. Pictures are compared by bytes, because each run has its own
+ * Returns the content to compare. Images are compared by bytes, because each run has its own
  * URLs.
  */
 function toComparableContent({ run, media }: VariantResult): string {

@@ -18,7 +18,7 @@ import { type ComparedRowJudgement, judgeRows } from './judge-rows.ts';
 import type { PreparedComparison } from './prepare-comparison.ts';
 
 interface RunComparisonOptions extends Omit<ResumeOptions, 'providerBatch'> {
-  /** True to keep pictures for a page. */
+  /** True to keep images for a page. */
   readonly keepMedia: boolean;
 }
 

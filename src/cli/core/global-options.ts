@@ -5,7 +5,7 @@ export interface GlobalOptions {
   readonly insecureHttp: boolean;
   /** True if prompt and test files may name files outside their folders. */
   readonly allowOutside: boolean;
-  /** True if pictures may come from private addresses and unresolvable names. */
+  /** True if images may come from private addresses and unresolvable names. */
   readonly allowPrivate: boolean;
   /** A further models file as given on the command line; only some commands take it. */
   readonly models?: string;

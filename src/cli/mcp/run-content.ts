@@ -10,17 +10,17 @@ import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
 
 type ToolContent = CallToolResult['content'][number];
 
-/** Maximum size of an embedded picture, in bytes; a larger one is named by its URL. */
-const MAX_AGENT_PICTURE_BYTES = 20 * 1024 * 1024;
+/** Maximum size of an embedded image, in bytes; a larger one is named by its URL. */
+const MAX_AGENT_IMAGE_BYTES = 20 * 1024 * 1024;
 
-/** The URL of a picture did not return a picture. */
-class NotAPicture extends Error {
+/** The URL of an image did not return an image. */
+class NotAImage extends Error {
   override readonly name = 'NotAPicture';
 }
 
 /**
  * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is
- * a tool error, and so is a URL that returns anything but a picture.
+ * a tool error, and so is a URL that returns anything but an image.
  *
  * @param options.limitsCredits true under a cap on credits; otherwise the text leaves out those of
  * the embedded service
@@ -37,7 +37,7 @@ export async function buildRunResult(
     try {
       content.push(await toToolContent(ctx, connection, item));
     } catch (error) {
-      if (!(error instanceof NotAPicture)) throw error;
+      if (!(error instanceof NotAImage)) throw error;
       isError = true;
       content.push({ type: 'text', text: `error: ${toOneLine(error.message)}` });
     }
@@ -71,9 +71,9 @@ async function toToolContent(
   }
 
   try {
-    return await downloadPicture(ctx, connection, data);
+    return await downloadImage(ctx, connection, data);
   } catch (error) {
-    if (error instanceof NotAPicture) throw error;
+    if (error instanceof NotAImage) throw error;
     ctx.signal.throwIfAborted();
     return {
       type: 'text',
@@ -82,8 +82,8 @@ async function toToolContent(
   }
 }
 
-/** @throws {NotAPicture} */
-async function downloadPicture(
+/** @throws {NotAImage} */
+async function downloadImage(
   { signal }: Context,
   { client }: Connection,
   url: string,
@@ -93,14 +93,14 @@ async function downloadPicture(
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MAX_AGENT_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
+    if (size > MAX_AGENT_IMAGE_BYTES) throw new Error('it is larger than 20 MiB');
     chunks.push(Buffer.from(chunk));
   }
 
   const bytes = Buffer.concat(chunks);
   const mimeType = await detectImageType(bytes);
   if (mimeType === undefined) {
-    throw new NotAPicture(
+    throw new NotAImage(
       `${url} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
     );
   }

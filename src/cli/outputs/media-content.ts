@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 
-/** Maximum size of a picture or video on a page, in bytes. */
+/** Maximum size of an image or video on a page, in bytes. */
 export const MAX_PAGE_MEDIA_BYTES = 8 * 1024 * 1024;
 
 /** The types of media that browsers show. */
@@ -17,7 +17,7 @@ const PAGE_MEDIA_TYPES = new Set([
   'video/webm',
 ]);
 
-/** The content of a picture or video output. */
+/** The content of an image or video output. */
 export interface MediaContent {
   /** The digest in hexadecimal. */
   readonly sha256: string;
@@ -46,7 +46,7 @@ export async function fetchRunMedia(
   return media;
 }
 
-/** Downloads a picture or video. Hashes it whole, whatever its size. */
+/** Downloads an image or video. Hashes it whole, whatever its size. */
 async function fetchMedia(
   client: Connection['client'],
   url: string,
@@ -67,7 +67,7 @@ async function fetchMedia(
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
-/** Downloads a picture or video; undefined if it has more than `maxBytes`. */
+/** Downloads an image or video; undefined if it has more than `maxBytes`. */
 export async function readMedia(
   client: Connection['client'],
   url: string,
@@ -86,7 +86,7 @@ export async function readMedia(
 }
 
 /**
- * Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large
+ * Returns a saved file as a `data:` URL; undefined if it is not an image or video, or too large
  * for a page.
  */
 export async function readDataUrl(file: string): Promise<string | undefined> {

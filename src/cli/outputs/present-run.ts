@@ -22,7 +22,7 @@ export interface PresentOptions {
   readonly bytesOnly?: boolean;
   /** True to open the outputs with the system's viewer. */
   readonly open?: boolean;
-  /** True if pictures may be shown on a capable terminal. */
+  /** True if images may be shown on a capable terminal. */
   readonly preview: boolean;
   /** The part of the text that was already streamed; default none. */
   readonly streamedText?: string;

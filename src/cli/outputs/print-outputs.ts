@@ -82,7 +82,7 @@ async function printMedia(
   { preview: wantsPreview }: { readonly preview: boolean },
 ): Promise<void> {
   if (wantsPreview && type === 'image' && ctx.io.stdout.isTerminal) {
-    const { showPreview } = await import('./picture-preview.ts');
+    const { showPreview } = await import('./image-preview.ts');
     await showPreview(ctx, connection, data, path);
   }
   const allowsFileUrls = connection.embedded && connection.recorder === undefined;

@@ -96,7 +96,7 @@ function describeDifferences(
   return [...texts, ...(unnamedCount > 0 ? [`and ${unnamedCount} more`] : [])].join(', ');
 }
 
-/** Describes a difference. Leaves out digests of pictures, which mean nothing to people. */
+/** Describes a difference. Leaves out digests of images, which mean nothing to people. */
 function describeFieldDifference(
   name: string,
   recorded: string | null = null,

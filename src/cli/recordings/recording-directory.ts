@@ -19,7 +19,7 @@ export interface RecordedAnswer {
   readonly body: UncheckedObject;
 }
 
-/** A picture or video output of a run. */
+/** An image or video output of a run. */
 export interface RecordedMedia {
   readonly url: string;
   /** The file's name in `media/`: 64 hexadecimal digits. */

@@ -3,7 +3,7 @@ import { detectBinaryKind } from '../read-text.ts';
 const SNIFFED_BYTES = 4100;
 
 /**
- * Returns the media type of a picture by its content; undefined if it is not one. SVG can hold
+ * Returns the media type of an image by its content; undefined if it is not one. SVG can hold
  * scripts, so it does not count.
  */
 export async function detectImageType(bytes: Buffer): Promise<string | undefined> {

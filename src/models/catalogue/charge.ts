@@ -55,8 +55,8 @@ async function computeUsageCost(
   imageCount: number,
   options: PricingOptions,
 ): Promise<{ cost: number | null; estimated: boolean }> {
-  const isPaidByPicture = imageCount > 0 && model.price?.image !== undefined;
-  if (!usage && !isPaidByPicture && model.price?.run === undefined) {
+  const isPaidByImage = imageCount > 0 && model.price?.image !== undefined;
+  if (!usage && !isPaidByImage && model.price?.run === undefined) {
     return { cost: null, estimated: false };
   }
   const pricing = await findPricing(model, { ...options, tier: usage?.tier });

@@ -91,7 +91,7 @@ function findPriceShare(
   return STANDARD_TIERS.has(tierName) ? 1 : undefined;
 }
 
-/** Returns the pricing in models.yaml. Pictures without their own price are paid by token. */
+/** Returns the pricing in models.yaml. Images without their own price are paid by token. */
 function createDescribedPricing(price: Price, { modality }: ModelEntry): Pricing {
   const { input, output, cachedInput = input, image = 0 } = price;
   const perImage = modality === 'image' ? toMoney(image) : 0;

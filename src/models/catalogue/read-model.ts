@@ -153,7 +153,7 @@ function readDeclaredPrice(value: YamlValue): Price {
   return { input: 0, output: 0, run: Number(run) };
 }
 
-/** Reads a price. Token prices may be missing if there is a price per picture. */
+/** Reads a price. Token prices may be missing if there is a price per image. */
 function readPrice(value: YamlValue): Price {
   const fields = YamlFields.read(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
   const readDollars = (key: keyof Price): number | undefined => {

@@ -27,11 +27,11 @@ const FONT_FILE = 'DejaVuSansMono.ttf';
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
   const file = await resolveFontFile();
   const { renderAsync } = await import('@resvg/resvg-js');
-  const picture = await renderAsync(renderCard(text), {
+  const image = await renderAsync(renderCard(text), {
     font: { loadSystemFonts: false, fontFiles: [file], defaultFontFamily: FONT },
     fitTo: { mode: 'zoom', value: zoom },
   });
-  return picture.asPng();
+  return image.asPng();
 }
 
 /** Returns the font's file, because the renderer reads fonts from files only. */
@@ -91,7 +91,7 @@ const PALETTES = [
   { high: 22, low: 48, far: 350, near: 335 },
 ] as const;
 
-/** Returns a landscape derived from the text: equal texts give equal pictures. */
+/** Returns a landscape derived from the text: equal texts give equal images. */
 function renderScene(text: string, card: Box): string {
   const { width, height } = card;
   const { palette, sunX, lift } = deriveTraits(text);

@@ -25,7 +25,7 @@ const ZOOMS: ReadonlyMap<unknown, number> = new Map([
   ['high', 2],
 ]);
 
-/** Draws the rendered prompt as a picture. */
+/** Draws the rendered prompt as an image. */
 export const card: Engine = {
   run: async ({ prompt: { text }, runOptions, signal }) => {
     const bytes = await drawCard(text, ZOOMS.get(runOptions['quality']) ?? 1);

@@ -12,7 +12,7 @@ import { BodyTooLong, readBody } from './read-body.ts';
 /** Finds every address of a host. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** The rules for pictures from private addresses. */
+/** The rules for images from private addresses. */
 export interface PrivateRules {
   /**
    * True to allow private addresses and, behind a proxy, names that this machine can't resolve;
@@ -44,7 +44,7 @@ const IMAGE_REQUEST_HEADERS = {
 };
 
 /**
- * Fetches a picture, only over https and, unless `allowPrivate` is set, from public addresses, also
+ * Fetches an image, only over https and, unless `allowPrivate` is set, from public addresses, also
  * after redirects.
  *
  * @throws {Error} if it can't

@@ -41,8 +41,8 @@ export function createAddressEngine({ env }: { readonly env: Env }): Engine {
         return createFailedResult(`the model ${model} is not an address`);
       }
 
-      const pictures = listPromptImages(job);
-      if (pictures.length > 0 && !usesPlaceholder(declaration, 'images')) {
+      const promptImages = listPromptImages(job);
+      if (promptImages.length > 0 && !usesPlaceholder(declaration, 'images')) {
         return createRefusedResult(
           `${model} takes no pictures: its \`body\` has no \${images}`,
           'unfit',
@@ -51,7 +51,7 @@ export function createAddressEngine({ env }: { readonly env: Env }): Engine {
 
       const values = createRunValues(job, declaration, {
         env,
-        images: pictures.map(encodeImageDataUrl),
+        images: promptImages.map(encodeImageDataUrl),
       });
       const request = fillRequest(declaration, values, job.traceparent);
       if ('fault' in request) {

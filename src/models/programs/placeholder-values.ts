@@ -107,7 +107,7 @@ export function toMessageValues({ prompt }: EngineJob): JsonValue {
   }));
 }
 
-/** Returns the pictures of a prompt, in order. */
+/** Returns the images of a prompt, in order. */
 export function listPromptImages({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
   return prompt.messages.flatMap(({ parts }) =>
     parts.flatMap(part => ('image' in part ? [part.image] : [])),

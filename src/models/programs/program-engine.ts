@@ -27,8 +27,8 @@ export function createProgramEngine(options: ProgramOptions): Engine {
         return createFailedResult(`the model ${model} is not a program`);
       }
 
-      const pictures = listPromptImages(job);
-      if (pictures.length > 0 && !usesPlaceholder(declaration, 'images')) {
+      const promptImages = listPromptImages(job);
+      if (promptImages.length > 0 && !usesPlaceholder(declaration, 'images')) {
         return createRefusedResult(
           `${model} takes no pictures: its \`program\` has no \${images}`,
           'unfit',

@@ -21,7 +21,7 @@ const RUN_FILE = 'run.json';
 export interface RunFolder {
   /** The file that `PROMPTRUN_RUN` names. */
   readonly file: string;
-  /** The folder for its pictures, also its working directory if its entry says so. */
+  /** The folder for its images, also its working directory if its entry says so. */
   readonly folder: string;
   /** Replaces the facts in the file by those of another run. */
   replaceFacts(facts: object): Promise<void>;

@@ -43,7 +43,7 @@ export async function startProgram(
   const folder = await makeRunFolder(getProgramRecordsFolder(options.dataDir), toProgramFacts(job));
   try {
     job.signal.throwIfAborted();
-    const images = await writePictures(job, folder.folder);
+    const images = await writeImages(job, folder.folder);
     // Arguments can't contain placeholders of the environment: process lists would show the value.
     const values = createRunValues(job, program, { env: {}, images });
     const start = buildProgramStart({ declaration: program, values, folder }, job, options);
@@ -95,8 +95,8 @@ function buildProgramStart(
   };
 }
 
-/** Writes each picture to a file; returns the paths. */
-async function writePictures(job: EngineJob, folder: string): Promise<string[]> {
+/** Writes each image to a file; returns the paths. */
+async function writeImages(job: EngineJob, folder: string): Promise<string[]> {
   return await Promise.all(
     listPromptImages(job).map(async ({ bytes, mediaType }, index) => {
       const ending = /^image\/(?:x-)?([a-z\d]+)/u.exec(mediaType)?.[1] ?? 'bin';
@@ -109,7 +109,7 @@ async function writePictures(job: EngineJob, folder: string): Promise<string[]> 
 
 /**
  * Fills in the arguments of a program: each value stays within its argument, and an argument with
- * `${images}` is repeated per picture.
+ * `${images}` is repeated per image.
  */
 function fillArguments(
   { argv }: DeclaredProgram,
@@ -121,14 +121,14 @@ function fillArguments(
     const names = splitAtPlaceholders(argument).flatMap(piece =>
       typeof piece === 'string' ? [] : piece.name,
     );
-    const pictures = names.includes('images') ? values.images : [''];
+    const argumentImages = names.includes('images') ? values.images : [''];
     const isFromRun = names.some(name => !['here', 'model', 'images'].includes(name));
-    for (const picture of pictures) {
+    for (const image of argumentImages) {
       if (isFromRun) {
         filledIndexes.add(filledArguments.length);
       }
       const toValue = (placeholder: ProgramPlaceholder): JsonValue =>
-        placeholder.name === 'images' ? picture : values.inText(placeholder);
+        placeholder.name === 'images' ? image : values.inText(placeholder);
       filledArguments.push(fillText(argument, toValue));
     }
   }

@@ -52,7 +52,7 @@ const INTERFACES_WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set([
   'vertexai',
 ]);
 
-/** Matches names of models that make neither texts nor pictures, such as `text-embedding-3`. */
+/** Matches names of models that make neither texts nor images, such as `text-embedding-3`. */
 const UNUSABLE_MODEL =
   /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
 
@@ -192,7 +192,7 @@ function readModality(id: string, item: object): OfferedModel['modality'] | unde
   const modalities = readValueAt(item, 'architecture', 'output_modalities');
   if (!Array.isArray(modalities)) return UNUSABLE_MODEL.test(id) ? undefined : guessModality(id);
   if (!modalities.includes('image')) return modalities.includes('text') ? 'text' : undefined;
-  // Models that chat and models that draw both list text and pictures.
+  // Models that chat and models that draw both list text and images.
   return modalities.includes('text') ? guessModality(id) : 'image';
 }
 

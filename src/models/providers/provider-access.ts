@@ -11,6 +11,6 @@ export interface ProviderAccess {
   readonly traceparent?: string | undefined;
   /** The environment, for its proxy settings and keys. */
   readonly env: Env;
-  /** The rules for private addresses among the URLs of pictures in answers. */
+  /** The rules for private addresses among the URLs of images in answers. */
   readonly privateRules?: PrivateRules | undefined;
 }

@@ -12,7 +12,7 @@ import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
 import { createCharacterListener, readAnswer } from './answers/answer-body.ts';
 import { awaitDrawing } from './answers/await-drawing.ts';
-import { fetchPictures } from './answers/fetch-pictures.ts';
+import { fetchAnswerImages } from './answers/fetch-answer-images.ts';
 import { CHAT } from './answers/formats/chat.ts';
 import { MESSAGES } from './answers/formats/messages.ts';
 import { RESPONSES } from './answers/formats/responses.ts';
@@ -114,9 +114,9 @@ class ProviderRun {
   ask(optionRefusals: RefusedOptionsByModel): Promise<EngineResult> {
     return this.#toResult(async () => {
       const { request, response } = await this.#send(optionRefusals);
-      const expectsPicture = this.#job.model.modality === 'image';
+      const expectsImage = this.#job.model.modality === 'image';
       const { answerFormat, hasJsonTool, keepsCalls } = request;
-      const answer = new ModelAnswer(answerFormat, { hasJsonTool, keepsCalls, expectsPicture });
+      const answer = new ModelAnswer(answerFormat, { hasJsonTool, keepsCalls, expectsImage });
       this.#answer = answer;
       await readAnswer(response, answer, createCharacterListener(this.#job.onText));
 
@@ -126,7 +126,7 @@ class ProviderRun {
       }
 
       if (request.refusableOptions.has('n')) {
-        this.#warnAboutMissing(expectsPicture ? answer.pictures.length : answer.texts.length);
+        this.#warnAboutMissing(expectsImage ? answer.images.length : answer.texts.length);
       }
 
       return answer;
@@ -214,12 +214,12 @@ class ProviderRun {
       );
     }
 
-    const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
+    const images = await fetchAnswerImages(answer.images, { signal: this.#signal }, this.#access);
     return {
       ...this.#getUsageAndWarnings(),
-      outputs: [...this.#listTextOutputs(), ...pictures],
+      outputs: [...this.#listTextOutputs(), ...images],
       tokens: answer.tokens ?? estimateTokens(this.#job.prompt.text + answer.text),
-      failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+      failed: answer.text === '' && images.every(({ type }) => type === 'error'),
     };
   }
 

@@ -11,7 +11,7 @@ import { ProviderFault } from './answers/provider-fault.ts';
 import { refusalFault } from './answers/refusal.ts';
 import type { ProviderAccess } from './provider-access.ts';
 
-/** Maximum size of an answer, in bytes, including pictures. */
+/** Maximum size of an answer, in bytes, including images. */
 export const MAX_PROVIDER_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Maximum size of an error response, in bytes. */

@@ -13,7 +13,7 @@ import type { ViewContext } from '../view-context.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-const KEEPS_PICTURE_HINT =
+const KEEPS_IMAGE_HINT =
   'Choose another picture, or leave this empty to send the one of the earlier run.';
 
 const TYPE_HINTS: Partial<Record<TextInputConfig['type'], string>> = {
@@ -113,7 +113,7 @@ function createFields(
     };
   });
 
-  const pictures = createPictureFields(imageInputs, earlierRequest?.inputs.imageInputs);
+  const imageControls = createImageFields(imageInputs, earlierRequest?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
     key,
     control: createSelectBox(
@@ -121,13 +121,15 @@ function createFields(
       earlierRequest?.runOptions?.[key] ?? '',
     ),
   }));
-  return { texts, pictures, choices };
+  return { texts, imageControls, choices };
 }
 
-function createLabelledControls({ texts, pictures, choices }: RunFields): HTMLElement[] {
+function createLabelledControls({ texts, imageControls, choices }: RunFields): HTMLElement[] {
   return [
     ...texts.map(({ key, field, control }) => labelControl(key, control, describeField(field))),
-    ...pictures.map(({ name, control, description }) => labelControl(name, control, description)),
+    ...imageControls.map(({ name, control, description }) =>
+      labelControl(name, control, description),
+    ),
     ...choices.map(({ key, control }) => labelControl(key, control, 'Run option')),
   ];
 }
@@ -135,10 +137,10 @@ function createLabelledControls({ texts, pictures, choices }: RunFields): HTMLEl
 /** Returns the request that the controls hold now. */
 async function readRequest(
   { promptVersionId }: PromptVersion,
-  { texts, pictures, choices }: RunFields,
+  { texts, imageControls, choices }: RunFields,
 ): Promise<CreateRunRequest> {
-  const images = pictures.map(({ control, earlierPicture }) =>
-    readPicture(control, earlierPicture),
+  const images = imageControls.map(({ control, earlierImage }) =>
+    readChosenImage(control, earlierImage),
   );
   return {
     promptVersionId,
@@ -153,23 +155,23 @@ function describeField({ description, type, required }: TextInputConfig): string
 }
 
 /**
- * Creates a file control for each image input; one that has a picture of an earlier run may stay
+ * Creates a file control for each image input; one that has an image of an earlier run may stay
  * empty.
  */
-function createPictureFields(
+function createImageFields(
   inputs: PromptConfig['imageInputs'],
   earlier: readonly ImageInput[] = [],
 ) {
   return inputs.map(({ description }, index) => {
-    const earlierPicture = earlier[index];
+    const earlierImage = earlier[index];
     return {
       name: inputs.length === 1 ? 'Image' : `Image ${index + 1}`,
-      description: earlierPicture ? KEEPS_PICTURE_HINT : description,
-      earlierPicture,
+      description: earlierImage ? KEEPS_IMAGE_HINT : description,
+      earlierImage,
       control: el('input', {
         type: 'file',
         accept: 'image/*',
-        required: earlierPicture === undefined,
+        required: earlierImage === undefined,
       }),
     };
   });
@@ -217,8 +219,8 @@ function collectValues(
   return Object.fromEntries(filled.map(({ key, control }) => [key, control.value]));
 }
 
-/** Returns the chosen picture, or else that of the earlier run. */
-async function readPicture(
+/** Returns the chosen image, or else that of the earlier run. */
+async function readChosenImage(
   { files }: HTMLInputElement,
   earlier: ImageInput | undefined,
 ): Promise<ImageInput> {

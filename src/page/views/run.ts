@@ -174,7 +174,7 @@ function createInputElements(request: CreateRunRequest | undefined): Node[] {
   ]);
   const images = imageInputs.map((image, index) =>
     image.type === 'base64'
-      ? // The browser detects the type of a picture by its bytes, and shows nothing else.
+      ? // The browser detects the type of an image by its bytes, and shows nothing else.
         el('img', { src: `data:image/png;base64,${image.base64}`, alt: `Image input ${index + 1}` })
       : el('p', {}, image.url),
   );

@@ -25,7 +25,7 @@ interface SchemaField {
   readonly isRequired: boolean;
 }
 
-/** Sorts the inputs into texts and pictures by how the template uses them. */
+/** Sorts the inputs into texts and images by how the template uses them. */
 export function sortInputs(
   frontMatter: FrontMatter,
   uses: readonly FieldUse[],
@@ -50,10 +50,10 @@ export function sortInputs(
     if (!knownNames.has(key)) findings.addNote(place, `the default \`${key}\` belongs to no input`);
   }
 
-  const imageNames = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
+  const imageNames = new Set(uses.filter(({ isImage }) => isImage).map(({ key }) => key));
   const imageFields = fields.filter(({ key }) => imageNames.has(key));
   const textFields = fields.filter(({ key }) => !imageNames.has(key));
-  for (const field of imageFields) notePicture(field, frontMatter, findings);
+  for (const field of imageFields) noteImage(field, frontMatter, findings);
 
   return {
     textInputs: textFields.map(field =>
@@ -145,7 +145,7 @@ function reportUnknown(
   findings.addFault(place, message, file);
 }
 
-function notePicture(
+function noteImage(
   { key, schema, isRequired }: SchemaField,
   { defaults, placeOfField }: FrontMatter,
   findings: Findings,

@@ -2,9 +2,9 @@ import { imageSize } from 'image-size';
 import type { LoadedImage } from './loaded-image.ts';
 
 /**
- * Describes a picture for engines that take only text: its format and its size in pixels and bytes.
+ * Describes an image for engines that take only text: its format and its size in pixels and bytes.
  *
- * @param size the size of the whole picture if `bytes` are only its beginning
+ * @param size the size of the whole image if `bytes` are only its beginning
  */
 export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.length): string {
   const format = mediaType

@@ -1,4 +1,4 @@
-/** An image input whose content has been verified to be a picture. */
+/** An image input whose content has been verified to be an image. */
 export interface LoadedImage {
   readonly bytes: Buffer;
   /** The media type, such as `image/png`. */

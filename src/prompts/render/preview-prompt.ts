@@ -21,9 +21,9 @@ export interface PromptPreview {
 }
 
 export interface PreviewInputs {
-  /** Values, used unchanged. The value of a picture is a URL of any kind. */
+  /** Values, used unchanged. The value of an image is a URL of any kind. */
   readonly inputs?: JsonObject;
-  /** URLs of the pictures that `inputs` lacks, in the prompt's order. */
+  /** URLs of the images that `inputs` lacks, in the prompt's order. */
   readonly images?: readonly string[];
   /** Variables such as `@state`; runs have none. */
   readonly context?: JsonObject;
@@ -92,14 +92,14 @@ function buildPreviewInputs(
 ): JsonObject {
   const { textInputs, imageInputs, input } = definition;
   const unfilledImages = imageInputs.filter(({ key }) => !Object.hasOwn(inputs, key));
-  const pictures = unfilledImages.flatMap(({ key }, index): [string, JsonValue][] => {
+  const placedUrls = unfilledImages.flatMap(({ key }, index): [string, JsonValue][] => {
     const url = images[index];
     return url === undefined ? [] : [[key, url]];
   });
   const values = {
     ...collectSchemaDefaults(definition),
     ...inputs,
-    ...Object.fromEntries(pictures),
+    ...Object.fromEntries(placedUrls),
   };
 
   const neededKeys = [...textInputs.filter(({ required }) => required), ...imageInputs].map(

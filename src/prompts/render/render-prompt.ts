@@ -5,7 +5,7 @@ import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';
 import { renderTemplate } from '../template/render-template.ts';
 import type { Role } from '../template/syntax.ts';
 import type { TemplateMessage } from '../template/template-messages.ts';
-import { Picture } from '../template/template-values.ts';
+import { InputImage } from '../template/template-values.ts';
 import { describeImage } from './describe-image.ts';
 import { decodeBase64, type LoadedImage } from './loaded-image.ts';
 import { readTextInputs } from './typed-inputs.ts';
@@ -16,7 +16,7 @@ const EMPTY_MESSAGE: Message = { role: 'user', parts: [{ text: '' }] };
 interface RenderInputs {
   /** Text inputs by key. Unknown keys are ignored; missing ones get their default. */
   readonly textInputs: Readonly<Record<string, string>>;
-  /** Pictures in the order of the prompt's `imageInputs`. */
+  /** Images in the order of the prompt's `imageInputs`. */
   readonly images: readonly LoadedImage[];
 }
 
@@ -24,7 +24,7 @@ interface RenderInputs {
 export interface RenderWork {
   readonly definition: RenderedDefinition;
   readonly textInputs: Readonly<Record<string, string>>;
-  readonly pictures: readonly string[];
+  readonly imageDescriptions: readonly string[];
 }
 
 export type RenderedDefinition = Pick<
@@ -42,14 +42,14 @@ export interface Message {
 
 export interface RenderedPrompt {
   readonly messages: readonly Message[];
-  /** The messages as one text, with descriptions of pictures. */
+  /** The messages as one text, with descriptions of images. */
   readonly text: string;
 }
 
 interface RenderMeans {
   /** Renders the template; default: in this process. */
   readonly render?: (work: RenderWork) => Promise<readonly TemplateMessage[]>;
-  /** Describes a picture as text; default: by its format and size. */
+  /** Describes an image as text; default: by its format and size. */
   readonly describe?: (image: LoadedImage) => string | Promise<string>;
 }
 
@@ -58,7 +58,7 @@ interface RenderMeans {
  *
  * @throws {InvalidInputs} if texts don't match the prompt's schema
  * @throws {LimitExceeded} if a limit is exceeded; the message names it
- * @throws {Error} for a picture that is neither an input nor a `data:` URL
+ * @throws {Error} for an image that is neither an input nor a `data:` URL
  */
 export async function renderPrompt(
   definition: RenderedDefinition,
@@ -68,11 +68,15 @@ export async function renderPrompt(
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
   const renderedParts = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
 
-  // A template may place a picture several times, so its description is cached.
+  // A template may place an image several times, so its description is cached.
   const descriptions = new Map<LoadedImage, string>();
   for (const image of images) descriptions.set(image, await describe(image));
-  const pictures = images.map(image => descriptions.get(image) ?? '');
-  const templateMessages = await render({ definition: renderedParts, textInputs, pictures });
+  const imageDescriptions = images.map(image => descriptions.get(image) ?? '');
+  const templateMessages = await render({
+    definition: renderedParts,
+    textInputs,
+    imageDescriptions,
+  });
   const engineMessages = await Promise.all(
     templateMessages.map(message => toEngineMessage(message, images)),
   );
@@ -97,15 +101,15 @@ interface RenderOptions extends Partial<Limits> {
 
 /** Returns the messages of a prompt. @throws {InvalidInputs | LimitExceeded} */
 export async function renderMessages(
-  { definition, textInputs, pictures }: RenderWork,
+  { definition, textInputs, imageDescriptions }: RenderWork,
   { checkMs, templates, ...limits }: RenderOptions = {},
 ): Promise<TemplateMessage[]> {
   const values = await readTextInputs(definition, textInputs, checkMs);
-  const placedPictures = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
-    const description = pictures[index];
-    return description === undefined ? [] : [[key, new Picture(index, description)]];
+  const placedImages = definition.imageInputs.flatMap(({ key }, index): [string, InputImage][] => {
+    const description = imageDescriptions[index];
+    return description === undefined ? [] : [[key, new InputImage(index, description)]];
   });
-  const inputs = { ...values, ...Object.fromEntries(placedPictures) };
+  const inputs = { ...values, ...Object.fromEntries(placedImages) };
   const templateInputs = { inputs, variables: toPromptVariables(definition) };
 
   return renderTemplate(
@@ -135,8 +139,8 @@ async function toEngineMessage(
     if ('text' in part) return part;
     // Sections stay unfilled here.
     if ('metadata' in part) return undefined;
-    const { url, picture } = part.media;
-    const image = picture === undefined ? await decodeImageUrl(url) : images[picture];
+    const { url, imageIndex } = part.media;
+    const image = imageIndex === undefined ? await decodeImageUrl(url) : images[imageIndex];
     if (!image) throw new Error('the template uses a picture that is missing');
     return { image };
   });

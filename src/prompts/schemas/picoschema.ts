@@ -8,7 +8,7 @@ import { type SchemaContext, splitDescription } from './schema-reader.ts';
 /** The beginning of a note on a schema that is named and is nowhere. */
 export const MISSING_SCHEMA = 'unknown schema';
 
-/** Matches words that authors write as the type of a picture. */
+/** Matches words that authors write as the type of an image. */
 const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
 
 /** Returns true for the note on a schema that is named and is nowhere. */

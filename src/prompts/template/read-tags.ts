@@ -84,9 +84,9 @@ export class TagReader {
   readExpression(
     expression: hbs.AST.Expression,
     place: TemplatePlace,
-    { isPicture = false } = {},
+    { isImage = false } = {},
   ): void {
-    if (isPath(expression)) return this.readPath(expression, place, { isPicture });
+    if (isPath(expression)) return this.readPath(expression, place, { isImage });
     if (expression.type !== 'SubExpression') return;
 
     const call = expression as hbs.AST.SubExpression;
@@ -100,7 +100,7 @@ export class TagReader {
     }
   }
 
-  readPath(path: hbs.AST.PathExpression, place: TemplatePlace, { isPicture = false } = {}): void {
+  readPath(path: hbs.AST.PathExpression, place: TemplatePlace, { isImage = false } = {}): void {
     const meaning = place.scope.getMeaning(path);
     if (meaning.kind === 'input') {
       const { key, isCertain, isWhole } = meaning;
@@ -111,7 +111,7 @@ export class TagReader {
         column,
         file: place.file,
         isCertain,
-        isPicture: isPicture && isWhole,
+        isImage: isImage && isWhole,
       });
     }
 
@@ -145,7 +145,7 @@ export class TagReader {
       this.addNote(url, what, place);
     }
 
-    this.readExpression(url, place, { isPicture: true });
+    this.readExpression(url, place, { isImage: true });
     if (contentType) this.readExpression(contentType, place);
   }
 }

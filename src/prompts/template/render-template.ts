@@ -10,8 +10,8 @@ import {
   encodeJson,
   formatTemplateValue,
   getOwnField,
+  InputImage,
   isTruthyValue,
-  Picture,
   type TemplateValue,
 } from './template-values.ts';
 
@@ -25,7 +25,7 @@ export interface TemplateInputs {
 
 /**
  * Renders a template that was read without a fault. A value only ever becomes text, because the
- * markers of roles, pictures and sections can't be guessed.
+ * markers of roles, images and sections can't be guessed.
  *
  * @param templates where the compiled template is cached; nowhere by default
  * @throws {LimitExceeded} if a limit is exceeded; the message names it
@@ -89,8 +89,12 @@ function createLanguageHelpers(budget: RenderBudget, marks: Marks): Helpers {
       const { url, contentType } = hash as { url: TemplateValue; contentType?: TemplateValue };
       if (!isTruthyValue(url)) return '';
       const type = writeValue(contentType);
-      const picture = url instanceof Picture && { picture: url.index };
-      const media = { url: writeValue(url), ...picture, ...(type !== '' && { contentType: type }) };
+      const inputImage = url instanceof InputImage && { imageIndex: url.index };
+      const media = {
+        url: writeValue(url),
+        ...inputImage,
+        ...(type !== '' && { contentType: type }),
+      };
       return marks.add({ part: { media } });
     },
     section: (name: TemplateValue) =>

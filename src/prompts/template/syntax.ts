@@ -84,8 +84,8 @@ export function findInlineName(statement: hbs.AST.Statement): string | undefined
 /** A use of an input in a template. */
 export interface FieldUse extends FilePosition {
   readonly key: string;
-  /** True if the template places it as a picture. */
-  readonly isPicture: boolean;
+  /** True if the template places it as an image. */
+  readonly isImage: boolean;
   /** The file of the use: the prompt's or a partial's. */
   readonly file: string;
   /**

@@ -6,11 +6,11 @@ export type TemplatePart =
   | { readonly text: string }
   | {
       readonly media: {
-        /** The description, for a picture that is an input. */
+        /** The description, for an image that is an input. */
         readonly url: string;
         readonly contentType?: string;
-        /** The index of that picture among the image inputs, from 0. */
-        readonly picture?: number;
+        /** The index of that image among the image inputs, from 0. */
+        readonly imageIndex?: number;
       };
     }
   | { readonly metadata: { readonly purpose: string; readonly pending: true } };

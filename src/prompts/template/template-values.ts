@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../files/formats/json.ts';
 import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 
-/** A picture input. A template can place it and test if it is present, but can't read it. */
-export class Picture {
+/** An image input. A template can place it and test if it is present, but can't read it. */
+export class InputImage {
   readonly #index: number;
   readonly #description: string;
 
@@ -27,7 +27,7 @@ export class Picture {
 
 export type TemplateValue =
   | JsonValue
-  | Picture
+  | InputImage
   | undefined
   | readonly TemplateValue[]
   | { readonly [key: string]: TemplateValue };
@@ -36,7 +36,7 @@ export type TemplateValue =
 export function formatTemplateValue(value: TemplateValue): string {
   if (value === null || value === undefined || typeof value === 'function') return '';
   if (Array.isArray(value)) return value.map(formatTemplateValue).join(',');
-  if (typeof value === 'object' && !(value instanceof Picture)) return '[object Object]';
+  if (typeof value === 'object' && !(value instanceof InputImage)) return '[object Object]';
   return String(value);
 }
 

@@ -34,7 +34,7 @@ const MEDIA_EXTENSIONS: Readonly<Record<string, string>> = {
  */
 const ORPHAN_AGE_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
 
-/** Generated pictures and videos, kept for 24 hours. */
+/** Generated images and videos, kept for 24 hours. */
 export type Media = ReturnType<typeof openMedia>;
 
 export function openMedia(dataDir: string, store: Store, clock: Clock) {

@@ -1,7 +1,7 @@
 import { readBuiltText } from '../../files/installed/installed-file.ts';
 import { type AnyRoute, defineRoute } from './services.ts';
 
-/** Allows files of this service only, and `data:` for the input pictures of runs. */
+/** Allows files of this service only, and `data:` for the input images of runs. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

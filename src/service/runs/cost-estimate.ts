@@ -78,8 +78,12 @@ export async function estimateCost(
   });
 
   const { textInputs, images: imageInputs, runOptions } = requestInputs;
-  const pictures = imageInputs.map(() => 'a picture');
-  const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
+  const imageDescriptions = imageInputs.map(() => 'a picture');
+  const messages = await tasks.do(
+    'render',
+    { definition, textInputs, imageDescriptions },
+    { userId },
+  );
 
   const options = mergeSettings(definition, runOptions, model);
   const answers = getAnswerCount(options);

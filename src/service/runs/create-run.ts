@@ -36,7 +36,7 @@ export interface RunServices extends RunLookup {
   readonly clock: Clock;
   readonly syncWindowMs: number;
   /**
-   * Checks and loads the pictures of a creation.
+   * Checks and loads the images of a creation.
    *
    * @throws {Refusal}, and what `onBytes` throws for fetched ones
    */
@@ -84,7 +84,7 @@ interface CreationOptions {
   readonly traceparent?: string | undefined;
   /** Returns the digest of the body as sent. */
   readonly digest: () => string;
-  /** Counts fetched pictures; released once the sent ones are no longer needed in memory. */
+  /** Counts fetched images; released once the sent ones are no longer needed in memory. */
   readonly memory: RequestMemory;
 }
 
@@ -112,8 +112,8 @@ export async function answerCreation(
     ...(traceparent !== undefined && { traceparent }),
   };
 
-  // The pictures and large texts are on disk, and the answer may take minutes. Until then, the
-  // callers hold the body and the pictures, so both are emptied.
+  // The images and large texts are on disk, and the answer may take minutes. Until then, the
+  // callers hold the body and the images, so both are emptied.
   Object.assign(body, { inputs: {} });
   images.length = 0;
   memory.release();
@@ -140,7 +140,7 @@ async function checkUnlessRepeated(
 ): Promise<CheckedCreation | { repeated: CreationAnswer }> {
   const hasImages = (body.inputs.imageInputs ?? []).length > 0;
 
-  // Looked up first, because fetching or refusing pictures must not prevent a repeated creation
+  // Looked up first, because fetching or refusing images must not prevent a repeated creation
   // from finding its run.
   if (hasImages) {
     const repeated = await findRepeated(services, caller, idempotency);
@@ -205,13 +205,13 @@ async function storeRun(services: RunServices, run: Parameters<Runner['create']>
   });
 }
 
-/** A creation that was not refused: the run to store, and its pictures. */
+/** A creation that was not refused: the run to store, and its images. */
 interface CheckedCreation {
   readonly run: UnstartedRun;
   readonly images: LoadedImage[];
 }
 
-/** Checks a creation and loads its pictures. @throws {Refusal} if it is refused */
+/** Checks a creation and loads its images. @throws {Refusal} if it is refused */
 export async function checkCreation(
   services: RunServices,
   { userId, keyId }: Pick<Caller, 'userId' | 'keyId'>,

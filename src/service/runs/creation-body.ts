@@ -9,7 +9,7 @@ const WHY_NOT_KEPT = 'it failed before a model was asked, or an earlier version 
 /**
  * Returns the body that created a run.
  *
- * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its pictures are no longer
+ * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its images are no longer
  */
 export async function readCreationBody(
   { store, inputs }: { readonly store: Store; readonly inputs: InputFiles },
@@ -21,9 +21,9 @@ export async function readCreationBody(
 
   const { images, urls = [], runOptions } = storedRequest.request;
   const textInputs = await inputs.readTexts(id, storedRequest.request);
-  const hasSentPictures =
+  const hasSentImages =
     images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
-  const bytes = hasSentPictures ? await inputs.readImages(id, images).catch(refuseGone) : [];
+  const bytes = hasSentImages ? await inputs.readImages(id, images).catch(refuseGone) : [];
   const imageInputs = images.map((_, index): ImageInput => {
     const url = urls[index];
     if (typeof url === 'string') return { type: 'url', url };

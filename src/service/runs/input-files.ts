@@ -18,7 +18,7 @@ const ORPHAN_INPUT_AGE_MS = 60 * 60 * 1000;
 const MAX_ROW_TEXTS_LENGTH = 256 * 1024;
 
 /**
- * The input pictures of runs, kept for a day so that a run can be repeated, and their large texts.
+ * The input images of runs, kept for a day so that a run can be repeated, and their large texts.
  */
 export class InputFiles {
   readonly #images: Blobs;
@@ -45,7 +45,7 @@ export class InputFiles {
     );
   }
 
-  /** @throws if a picture is no longer available */
+  /** @throws if an image is no longer available */
   async readImages(runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> {
     return await Promise.all(
       mediaTypes.map(async (mediaType, index) => {
@@ -79,13 +79,13 @@ export class InputFiles {
     return JSON.parse((await buffer(bytes)).toString()) as StoredRequest['textInputs'];
   }
 
-  /** Removes the pictures and texts of a request whose run was not created. */
+  /** Removes the images and texts of a request whose run was not created. */
   async remove(runId: string, { images, textsApart }: StoredRequest): Promise<void> {
     if (images.length > 0) await this.#removeImages([runId]);
     if (textsApart) await this.#texts.remove(runId);
   }
 
-  /** Makes room for a user's pictures; returns false if no ended run of the user has any. */
+  /** Makes room for a user's images; returns false if no ended run of the user has any. */
   async makeRoom(userId: number): Promise<boolean> {
     const runIds = await this.#runs.forgetImages({ userId });
     await this.#removeImages(runIds);

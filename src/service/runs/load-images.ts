@@ -6,15 +6,15 @@ import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { invalidRequest, Refusal } from '../core/refusal.ts';
 
 /**
- * Decodes or fetches the pictures of a run, in order.
+ * Decodes or fetches the images of a run, in order.
  *
- * @throws {Refusal} for the first picture that can't be used, and whatever `onBytes` throws
+ * @throws {Refusal} for the first image that can't be used, and whatever `onBytes` throws
  */
 export async function loadImageInputs(
   inputs: readonly ImageInput[],
   options: FetchImageOptions,
 ): Promise<LoadedImage[]> {
-  // Once a picture is refused, the others are no longer fetched.
+  // Once an image is refused, the others are no longer fetched.
   const otherLoads = new AbortController();
   const signal = AbortSignal.any([options.signal, otherLoads.signal]);
   try {

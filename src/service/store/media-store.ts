@@ -1,7 +1,7 @@
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
-/** The record of a generated picture or video. Its bytes are a blob. */
+/** The record of a generated image or video. Its bytes are a blob. */
 export type StoredMedia = Omit<Tables['media'], 'userId'>;
 
 export function createMediaStore(db: Db, writer: Writer) {

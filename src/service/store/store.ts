@@ -25,7 +25,7 @@ export interface StoreOptions {
    */
   mediaDir?: string | undefined;
   /**
-   * Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object
+   * Bucket and prefix for media and input images, such as `s3://bucket/prefix`; default no object
    * store.
    */
   mediaBucketUrl?: string | undefined;
@@ -75,7 +75,7 @@ export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
     labels: createLabelsStore(db, writer),
     media: createMediaStore(db, writer),
     settings: createSettingsStore(db, writer),
-    /** The object store that holds media and input pictures, if there is one. */
+    /** The object store that holds media and input images, if there is one. */
     objects: undefined as ObjectStore | undefined,
     /** Rejects while the database is unavailable. */
     ping: () => db.selectFrom('users').select('id').limit(1).execute(),

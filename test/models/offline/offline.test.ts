@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/model-entry.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import { createJob } from '../job.ts';
 
 const { echo, sandbox, card } = createEngines({ dataDir: 'nowhere', env: {} });

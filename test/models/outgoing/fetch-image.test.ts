@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FetchImageOptions, fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { openHttp } from '../../../src/models/outgoing/open-http.ts';
 import { certificate } from '../../support/certificates/certificate.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -13,7 +13,7 @@ import { openHttp } from '../../../src/models/outgoing/open-http.ts';
 import { findOutgoingProxy } from '../../../src/models/outgoing/proxy.ts';
 import { readBody } from '../../../src/models/outgoing/read-body.ts';
 import { certificate } from '../../support/certificates/certificate.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 
 const { signal } = new AbortController();
 let target: Server;

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createAddressEngine } from '../../../src/models/programs/address-engine.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import { createJob, type JobOptions } from '../job.ts';
 import { declaredModel } from './declared.ts';
 

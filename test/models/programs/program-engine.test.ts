@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createProgramEngine } from '../../../src/models/programs/program-engine.ts';
 import { temporaryDirectory } from '../../support/context.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import { isPosix } from '../../support/system.ts';
 import { createJob, type JobOptions } from '../job.ts';
 import { declaredModel } from './declared.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
 import type { InterfaceName } from '../../../src/models/model-entry.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import {
   FakeProvider,
   type ProviderAnswer,

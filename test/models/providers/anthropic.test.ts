@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import {
   FakeProvider,
   type ProviderAnswer,

@@ -6,7 +6,7 @@ import { createEngines } from '../../../src/models/engines.ts';
 import type { ModelEntry, Provider } from '../../../src/models/model-entry.ts';
 import { createProviderEngine } from '../../../src/models/providers/provider-engine.ts';
 import { listKnownProviders } from '../../../src/models/providers/providers.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
 import { createJob, type JobOptions, providerAt } from '../job.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import {
   chatAnswer,
   type ProviderAnswer,

@@ -1,7 +1,7 @@
 import type { ModelEntry } from '../../../src/models/model-entry.ts';
 import { guessModel } from '../../../src/models/providers/guessed-model.ts';
 import { listKnownProviders } from '../../../src/models/providers/providers.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import type { ChatDialect } from '../../support/providers/chat-dialects.ts';
 import type { JobOptions } from '../job.ts';
 

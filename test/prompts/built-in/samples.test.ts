@@ -8,7 +8,7 @@ import { Findings } from '../../../src/prompts/findings.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
 import { SAMPLES } from '../../../src/service/prompts/seed-samples.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 
 const models = {
   list: () => BUILT_IN_MODELS,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { type RenderedPrompt, renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
 import { anyText } from '../../support/any-text.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 
 function render(
   source: string,

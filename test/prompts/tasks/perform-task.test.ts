@@ -43,7 +43,7 @@ const loops = parsePromptFile(
 const bomb = {
   definition: loops,
   textInputs: { l: JSON.stringify([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) },
-  pictures: [],
+  imageDescriptions: [],
 };
 
 /** Counts how often this process did something else until `work` ended. */
@@ -206,7 +206,7 @@ describe('renders of one template', () => {
     const render = async (fields: string, textInputs: Record<string, string>): Promise<unknown> => {
       const head = `---\ninput:\n schema:\n  name: string\n${fields}---\n`;
       const definition = parsePromptFile(`${head}{{name}} {{history}}`, 'x.prompt');
-      const messages = await tasks.do('render', { definition, textInputs, pictures: [] });
+      const messages = await tasks.do('render', { definition, textInputs, imageDescriptions: [] });
       return messages.flatMap(({ content }) => content);
     };
 

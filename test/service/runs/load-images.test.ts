@@ -4,7 +4,7 @@ import { describeImage } from '../../../src/prompts/render/describe-image.ts';
 import { Refusal } from '../../../src/service/core/refusal.ts';
 import { loadImageInputs } from '../../../src/service/runs/load-images.ts';
 import type { ImageInput } from '../../../src/wire/index.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
-import { png } from '../pictures.ts';
+import { png } from '../png.ts';
 import {
   chatAnswer,
   type ProviderAnswer,

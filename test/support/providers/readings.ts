@@ -173,7 +173,7 @@ export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise
     text: read.text,
     end: readEnd(fault),
     tokens: usage && [usage.input, usage.output, usage.cached, usage.cacheWritten ?? 0],
-    pictures: read.pictures.map(({ base64, url = '' }) => base64 ?? url),
+    pictures: read.images.map(({ base64, url = '' }) => base64 ?? url),
   };
 }
 

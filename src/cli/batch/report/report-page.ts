@@ -13,7 +13,7 @@ import type { ResultsLine } from '../results/results-line.ts';
 import { type BatchSummary, formatUnfinished, hasRowSucceeded } from './reported-rows.ts';
 
 /**
- * Renders the results as one HTML page, with inputs next to outputs and saved pictures embedded.
+ * Renders the results as one HTML page, with inputs next to outputs and saved images embedded.
  *
  * @param folder the folder of the results; paths of saved outputs are relative to it and stay below
  * it
@@ -25,8 +25,8 @@ export async function renderReportPage(
   { title, folder }: { readonly title: string; readonly folder: string },
 ): Promise<{ readonly html: string; readonly leftOut: readonly string[] }> {
   const gridRows: Grid['rows'][number][] = [];
-  const savedPictures = new SavedPictures(folder);
-  for (const row of rows) gridRows.push(await buildResultGridRow(row, savedPictures));
+  const savedImages = new SavedImages(folder);
+  for (const row of rows) gridRows.push(await buildResultGridRow(row, savedImages));
   const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
   const html = renderGridPage({
     title,
@@ -48,17 +48,17 @@ export async function renderReportPage(
     faults: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
 
-  return { html, leftOut: savedPictures.leftOut };
+  return { html, leftOut: savedImages.leftOut };
 }
 
 async function buildResultGridRow(
   row: ResultsLine,
-  savedPictures: SavedPictures,
+  savedImages: SavedImages,
 ): Promise<Grid['rows'][number]> {
   const { inputs, error, outputs, seconds, tokens } = row;
   const state = hasRowSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
-  for (const output of outputs) parts.push(await buildOutputPart(output, savedPictures));
+  for (const output of outputs) parts.push(await buildOutputPart(output, savedImages));
   const facts = [row.runId ?? 'no run'];
   if (seconds !== null) facts.push(`${seconds} s`);
   if (tokens !== null) facts.push(pluralize(tokens, 'token'));
@@ -82,11 +82,11 @@ async function buildResultGridRow(
 /** Renders an output. A URL from a service is text only, so that the page never loads it. */
 async function buildOutputPart(
   { type, data, savedTo }: ResultsLine['outputs'][number],
-  savedPictures: SavedPictures,
+  savedImages: SavedImages,
 ): Promise<GridPart> {
   const isMedia = type === 'image' || type === 'video';
   const url =
-    isMedia && typeof savedTo === 'string' ? await savedPictures.readDataUrl(savedTo) : undefined;
+    isMedia && typeof savedTo === 'string' ? await savedImages.readDataUrl(savedTo) : undefined;
   if (url !== undefined) return { kind: 'media', url };
   return type === 'error'
     ? { kind: 'error', text: formatReason(data) }
@@ -94,7 +94,7 @@ async function buildOutputPart(
 }
 
 /** The saved outputs below the folder of the results, which may come from a stranger. */
-class SavedPictures {
+class SavedImages {
   readonly leftOut: string[] = [];
   readonly #folder: string;
 

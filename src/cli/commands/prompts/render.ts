@@ -77,8 +77,8 @@ async function createPreview(
     import('../../../prompts/render/preview-prompt.ts'),
   ]);
   const fields = describeConfig(toPromptConfig(definition));
-  const pictures = await placePictures(ctx, fields, suppliedInputs);
-  const { images, namedUrls, otherUrls, locationNames } = pictures;
+  const placedImages = await placeImageUrls(ctx, fields, suppliedInputs);
+  const { images, namedUrls, otherUrls, locationNames } = placedImages;
 
   const isValue = ([key]: readonly [string, unknown]): boolean => !locationNames.has(key);
   const values = Object.entries(suppliedInputs.values).filter(isValue);
@@ -97,23 +97,23 @@ async function createPreview(
   });
 }
 
-interface PlacedPictures {
-  /** The URLs of pictures in the prompt's order; undefined if one is missing. */
+interface PlacedImageUrls {
+  /** The URLs of images in the prompt's order; undefined if one is missing. */
   readonly images: readonly (string | undefined)[];
-  /** The URLs of pictures by the names of their inputs. */
+  /** The URLs of images by the names of their inputs. */
   readonly namedUrls: readonly (readonly [name: string, url: string])[];
-  /** The URLs of the remaining pictures. */
+  /** The URLs of the remaining images. */
   readonly otherUrls: readonly string[];
-  /** The names of inputs whose texts are the locations of pictures. */
+  /** The names of inputs whose texts are the locations of images. */
   readonly locationNames: ReadonlySet<string>;
 }
 
-/** Places pictures. A text for an image input is the location of its picture. */
-async function placePictures(
+/** Places images. A text for an image input is the location of its image. */
+async function placeImageUrls(
   ctx: Context,
   fields: InputFields,
   { values, texts, images }: TypedInputs,
-): Promise<PlacedPictures> {
+): Promise<PlacedImageUrls> {
   const finder = createImageUrlFinder(ctx);
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],

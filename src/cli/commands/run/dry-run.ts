@@ -60,7 +60,7 @@ export async function printDryRun(
 }
 
 /**
- * Returns a command with the body in a here-document, which reads pictures from their files if
+ * Returns a command with the body in a here-document, which reads images from their files if
  * `readsFiles`.
  */
 function buildPosixCommand(
@@ -94,24 +94,27 @@ function isInFile(image: ImageSource): image is ImageSource & { readonly file: s
 }
 
 /**
- * Returns the body for an expanding here-document: the shell reads pictures from their files, the
+ * Returns the body for an expanding here-document: the shell reads images from their files, the
  * rest is escaped.
  */
 function toExpandingBody(body: string, { images }: RunRequest): string {
   const wholeBody = parseBody(body);
   const encodedImages = images.filter(image => image.kind === 'bytes');
-  const pictures = new Map<string, string>();
+  const imageCommands = new Map<string, string>();
   for (const [index, image] of listEncodedImages(wholeBody).entries()) {
     const source = encodedImages[index];
     if (source === undefined || !isInFile(source)) continue;
 
     const placeholder = `picture-${randomUUID()}`;
-    pictures.set(placeholder, `$(base64 < ${quoteIfNeeded(source.file, 'posix')} | tr -d '\\n')`);
+    imageCommands.set(
+      placeholder,
+      `$(base64 < ${quoteIfNeeded(source.file, 'posix')} | tr -d '\\n')`,
+    );
     image.base64 = placeholder;
   }
 
   const escapedBody = JSON.stringify(wholeBody).replaceAll(/[\\$`]/gu, '\\$&');
-  return [...pictures].reduce(
+  return [...imageCommands].reduce(
     (text, [placeholder, expansion]) => text.replace(placeholder, () => expansion),
     escapedBody,
   );
@@ -140,7 +143,7 @@ function chooseDelimiter({ text, options }: RunRequest): string {
   return delimiter;
 }
 
-/** Returns the body with names of pictures instead of unreadable base64. */
+/** Returns the body with names of images instead of unreadable base64. */
 function formatBody(body: string, { images }: RunRequest): string {
   const labels = images.flatMap(image =>
     image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],

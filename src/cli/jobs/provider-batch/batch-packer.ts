@@ -115,7 +115,7 @@ export class BatchPacker {
     }
   }
 
-  /** Reports the progress, because preparing rows with pictures takes a while. */
+  /** Reports the progress, because preparing rows with images takes a while. */
   #reportPreparing(): void {
     const { clock, io } = this.#parts.ctx;
     const { rowCount, reportedAt } = this.#progress;

@@ -27,7 +27,7 @@ import { formatSummary, OWN_MODEL, type TestSummary } from './test-summary.ts';
 export interface ReportMaterial {
   /** The pass rates with their intervals. */
   readonly summary: TestSummary;
-  /** The pictures by URL. */
+  /** The images by URL. */
   readonly media: Map<string, MediaContent>;
   /** The spending of the runs. */
   readonly budget: Budget;

@@ -19,7 +19,7 @@ export interface PreparedTests {
   readonly budget: Budget;
   /** Called once the answer of a repetition has been checked. */
   readonly onChecked: () => void;
-  /** Collects the pictures for a page. */
+  /** Collects the images for a page. */
   readonly media: Map<string, MediaContent>;
 }
 

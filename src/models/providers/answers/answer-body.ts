@@ -39,7 +39,7 @@ export async function readAnswer(
   try {
     const type = response.headers['content-type'] ?? '';
     if (/^image\//i.test(type)) {
-      answer.pictures.push({ bytes: await readBody(response, MAX_PROVIDER_ANSWER_BYTES) });
+      answer.images.push({ bytes: await readBody(response, MAX_PROVIDER_ANSWER_BYTES) });
     } else if (/^text\/event-stream/i.test(type)) {
       await readEvents(
         readEventData(readBoundedBody(response, MAX_PROVIDER_ANSWER_BYTES)),

@@ -10,11 +10,11 @@ import { ProviderFault } from './provider-fault.ts';
 const DRAWING_PAUSE_MS = 1000;
 
 /**
- * Polls for a picture until the provider has drawn it, and fills the answer with it. The job's
+ * Polls for an image until the provider has drawn it, and fills the answer with it. The job's
  * signal ends the polling; nothing else limits its time. Polling costs nothing, so network faults
  * are retried.
  *
- * @throws {ProviderFault} if the picture can't be fetched; it may have been paid for
+ * @throws {ProviderFault} if the image can't be fetched; it may have been paid for
  */
 export async function awaitDrawing(
   { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
@@ -31,7 +31,7 @@ export async function awaitDrawing(
 
     try {
       const response = await retryWhileBusy(job, poll, 'none');
-      // Adds the picture and clears the task's id once it is drawn.
+      // Adds the image and clears the task's id once it is drawn.
       await readAnswer(response, answer, ignoreText);
     } catch (error) {
       signal.throwIfAborted();

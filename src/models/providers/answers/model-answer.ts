@@ -3,7 +3,7 @@ import { readValueAt } from '../../../utils/bounded-json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
 import { findReason } from './error-body.ts';
-import type { PictureSource } from './fetch-pictures.ts';
+import type { AnswerImage } from './fetch-answer-images.ts';
 import { ProviderFault } from './provider-fault.ts';
 
 /** The meaning of a provider's stop reason; `whole` for a complete answer. */
@@ -68,14 +68,14 @@ const THOUGHT_ONLY_FAULT: StopFault = {
 export class ModelAnswer {
   /** One text for each requested answer. */
   readonly texts: string[] = [];
-  readonly pictures: PictureSource[] = [];
+  readonly images: AnswerImage[] = [];
   /** True once the stream's final event has arrived. */
   isEnded = false;
   /** The name of the first tool that the model called. */
   calledTool: string | undefined;
   /** True if the model sent thinking. */
   hasThought = false;
-  /** The id of a picture that the provider is still drawing. */
+  /** The id of an image that the provider is still drawing. */
   drawingTaskId: string | undefined;
   /** The price class that the provider says it used. */
   tier: string | undefined;
@@ -83,7 +83,7 @@ export class ModelAnswer {
   /** True if calls of the prompt's own tools are the answer, as JSON. */
   readonly keepsCalls: boolean;
   readonly #hasJsonTool: boolean;
-  readonly #expectsPicture: boolean;
+  readonly #expectsImage: boolean;
   readonly #reasons = new Set<string>();
   /** The text that the current call of `add` adds to the first answer. */
   #addedText = '';
@@ -95,20 +95,20 @@ export class ModelAnswer {
   /**
    * @param hasJsonTool true if the model had to answer by calling a tool
    * @param keepsCalls true if the prompt has its own tools, whose calls are the answer
-   * @param expectsPicture true if the model was asked for a picture
+   * @param expectsImage true if the model was asked for an image
    */
   constructor(
     format: AnswerFormat,
     {
       hasJsonTool = false,
       keepsCalls = false,
-      expectsPicture = false,
-    }: { hasJsonTool?: boolean; keepsCalls?: boolean; expectsPicture?: boolean } = {},
+      expectsImage = false,
+    }: { hasJsonTool?: boolean; keepsCalls?: boolean; expectsImage?: boolean } = {},
   ) {
     this.#format = format;
     this.#hasJsonTool = hasJsonTool;
     this.keepsCalls = keepsCalls && !hasJsonTool;
-    this.#expectsPicture = expectsPicture;
+    this.#expectsImage = expectsImage;
   }
 
   /**
@@ -200,7 +200,7 @@ export class ModelAnswer {
 
   /** @throws {ProviderFault} if the answer is empty, refused or cut short */
   assertUsable(): void {
-    const isEmpty = this.text === '' && this.pictures.length === 0;
+    const isEmpty = this.text === '' && this.images.length === 0;
     const fault = this.#findStopFault() ?? (isEmpty ? this.#createEmptyFault() : undefined);
     if (fault) throw fault;
   }
@@ -253,7 +253,7 @@ export class ModelAnswer {
       return paidFault("'s model thought, but then answered without text", 'run it again');
     }
 
-    if (this.#expectsPicture) {
+    if (this.#expectsImage) {
       return paidFault('answered without a picture', 'is it an image model?');
     }
 

@@ -31,7 +31,7 @@ interface Chat extends RequestTarget {
   readonly json: JsonForm;
 }
 
-/** Builds a request for an answer in text, or for a picture that is asked for by chat. */
+/** Builds a request for an answer in text, or for an image that is asked for by chat. */
 export async function buildChat(
   job: PromptJob,
   access: ProviderAccess,

@@ -19,10 +19,10 @@ import { collectClientNotes, describeOmission, type SortedOptions } from './call
 import { type CapturedRequest, captureRequest } from './capture-request.ts';
 import { mergeFields, toSnakeCase } from './request-body.ts';
 
-/** Options that requests for pictures support. */
+/** Options that requests for images support. */
 const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
 
-/** Builds a request to an interface for pictures. */
+/** Builds a request to an interface for images. */
 export async function buildDrawing(
   job: PromptJob,
   access: ProviderAccess,
@@ -92,14 +92,14 @@ function buildDrawingCall(
   const n = standard.get('n');
   const seed = standard.get('seed');
   const { size, aspectRatio, ...extraOptions } = otherOptions;
-  const shape = choosePictureShape(size, aspectRatio, ratioField);
+  const shape = chooseImageShape(size, aspectRatio, ratioField);
   const call: ImageModelV4CallOptions = {
     prompt: texts.join('\n\n'),
     n: typeof n === 'number' ? n : 1,
     size: shape.size,
     aspectRatio: shape.aspectRatio,
     seed: typeof seed === 'number' ? seed : undefined,
-    files: collectPictureFiles(prompt),
+    files: collectImageFiles(prompt),
     mask: undefined,
     providerOptions: {},
     headers: { 'user-agent': USER_AGENT },
@@ -112,11 +112,7 @@ function buildDrawingCall(
  * Returns size and aspect ratio as a client takes them, and as fields if they have forms that it
  * doesn't take.
  */
-function choosePictureShape(
-  wantedSize: unknown,
-  aspectRatio: unknown,
-  ratioField: 'size' | 'ratio',
-) {
+function chooseImageShape(wantedSize: unknown, aspectRatio: unknown, ratioField: 'size' | 'ratio') {
   const ratio = isRatio(aspectRatio) ? aspectRatio : undefined;
   const nearestSize =
     ratioField === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined;
@@ -134,19 +130,19 @@ function choosePictureShape(
 }
 
 /**
- * Returns the pictures of a prompt; undefined if there are none, since the client edits pictures
+ * Returns the images of a prompt; undefined if there are none, since the client edits images
  * even for an empty list.
  */
-function collectPictureFiles({ messages }: PromptJob['prompt']): ImageModelV4CallOptions['files'] {
-  const pictures = messages.flatMap(({ parts }) =>
+function collectImageFiles({ messages }: PromptJob['prompt']): ImageModelV4CallOptions['files'] {
+  const images = messages.flatMap(({ parts }) =>
     parts.flatMap(part => ('image' in part ? [part.image] : [])),
   );
-  if (pictures.length === 0) return undefined;
-  return pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes }));
+  if (images.length === 0) return undefined;
+  return images.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes }));
 }
 
 /**
- * Returns notes on what a client left out of a request for a picture, except for the common
+ * Returns notes on what a client left out of a request for an image, except for the common
  * options.
  */
 function collectDrawingNotes(
@@ -171,7 +167,7 @@ function isRatio(value: unknown): value is `${number}:${number}` {
   return typeof value === 'string' && /^\d{1,3}:\d{1,3}$/.test(value);
 }
 
-/** Adds fields to a request. One that edits pictures is a form. */
+/** Adds fields to a request. One that edits images is a form. */
 async function withFields(
   request: CapturedRequest,
   fields: UncheckedObject,

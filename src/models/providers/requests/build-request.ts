@@ -28,7 +28,7 @@ export async function buildRequest(
     modelId: { provider: access.provider.name, id: model.id ?? model.model },
     sortedOptions,
   };
-  if (model.modality === 'image') return await buildPictureRequest(job, access, target);
+  if (model.modality === 'image') return await buildImageRequest(job, access, target);
 
   return await buildTextRequest(job, access, target);
 }
@@ -49,10 +49,10 @@ async function buildTextRequest(
 }
 
 /**
- * Builds the request for a picture: by chat or, if the model doesn't draw there, at the interface
- * for pictures.
+ * Builds the request for an image: by chat or, if the model doesn't draw there, at the interface
+ * for images.
  */
-async function buildPictureRequest(
+async function buildImageRequest(
   job: PromptJob,
   access: ProviderAccess,
   target: RequestTarget,

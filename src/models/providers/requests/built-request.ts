@@ -9,7 +9,7 @@ import type { ModelId, ProviderInterface } from './provider-interface.ts';
 /** A request before it is sent. */
 export interface BuiltRequest extends ProviderRequest {
   readonly answerFormat: AnswerFormat;
-  /** The URL to poll for a picture that is drawn asynchronously. */
+  /** The URL to poll for an image that is drawn asynchronously. */
   readonly resultUrl?: URL;
   /** True if the model has to answer by calling a tool. */
   readonly hasJsonTool: boolean;

@@ -46,7 +46,7 @@ const COMPATIBLE = {
   countField: 'n',
 } satisfies ProviderInterface;
 
-/** Returns an interface without pictures, and without options that only local servers take. */
+/** Returns an interface without images, and without options that only local servers take. */
 function createTextInterface(
   parts: Pick<ProviderInterface, 'loadLanguageModel' | 'buildClientOptions'> &
     Partial<ProviderInterface>,

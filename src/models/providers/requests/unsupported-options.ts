@@ -37,7 +37,7 @@ const OPENAI_REASONING = /^(?:o\d+(?:-|$)|gpt-(?:[5-9]|1\d)(?!\d)(?!-chat)|codex
 
 /** OpenAI's other models. Azure writes 3.5 without the dot. */
 const OPENAI_OTHER = /^(?:gpt-(?:3\.?5|4)(?!\d)|gpt-5-chat|chatgpt-)/;
-const OPENAI_PICTURES = /^(?:gpt-image|chatgpt-image|dall-e)/;
+const OPENAI_IMAGES = /^(?:gpt-image|chatgpt-image|dall-e)/;
 
 /** Models that take sampling options once reasoning is switched off. */
 const CAN_STOP_THINKING = /^gpt-5\.\d/;
@@ -73,7 +73,7 @@ const RULES: readonly Rule[] = [
     options: ['reasoningEffort'],
   },
   {
-    modelNames: OPENAI_PICTURES,
+    modelNames: OPENAI_IMAGES,
     options: [...SAMPLING, 'topK', 'seed', ...PENALTIES, 'stopSequences', 'reasoningEffort'],
   },
   { modelNames: /^gpt-.*-search-(?:preview|api)/, options: [...SAMPLING, ...PENALTIES, 'n'] },

@@ -36,7 +36,7 @@ export class WorkThread {
     return { value, digest: () => digest };
   };
 
-  /** Describes a picture. Only a JPEG may take long to measure. */
+  /** Describes an image. Only a JPEG may take long to measure. */
   readonly describeImage = async ({ bytes, mediaType }: LoadedImage): Promise<string> => {
     const isSmall = mediaType !== 'image/jpeg' || bytes.length <= SMALL_BYTES;
     if (isSmall) return describeImage({ bytes, mediaType });

@@ -23,7 +23,7 @@ export interface JobSources {
   inputs: InputFiles;
   texts: TextFeed;
   readonly clock: Clock;
-  /** Describes pictures for engines that take only text. */
+  /** Describes images for engines that take only text. */
   describeImage: (image: LoadedImage) => string | Promise<string>;
 }
 
@@ -37,10 +37,10 @@ export async function buildEngineJob(
   const { images, runOptions, traceparent } = run.request;
   const task = { userId: run.userId, signal };
   const textInputs = await inputs.readTexts(run.id, run.request);
-  const pictures = images.length > 0 ? await inputs.readImages(run.id, images) : [];
+  const inputImages = images.length > 0 ? await inputs.readImages(run.id, images) : [];
   const prompt = await renderPrompt(
     definition,
-    { textInputs, images: pictures },
+    { textInputs, images: inputImages },
     { render: work => tasks.do('render', work, task), describe: describeImage },
   );
 

@@ -214,7 +214,7 @@ export class QueueRunner implements Runner {
       running: this.#countByUser(),
       models: store.isShared ? models() : undefined,
       // They wait in the queue until the object store is back.
-      withPictures: store.objects?.isUnavailable !== true,
+      allowsImages: store.objects?.isUnavailable !== true,
     });
     this.#hasMoreQueued = moreLeft;
 

@@ -26,7 +26,7 @@ export class RunsInProgress {
   }
 
   /**
-   * Stores a run; pictures of the user's earlier runs are deleted if necessary to make room.
+   * Stores a run; images of the user's earlier runs are deleted if necessary to make room.
    *
    * @param createdAt in milliseconds; default now
    */

@@ -21,7 +21,7 @@ const ADDRESS_SETTING = 'mediaObjectsAt';
 const PREFIX_SETTING = 'mediaObjectsSpace';
 
 /**
- * Returns a store that keeps media and input pictures in an object store, and still finds earlier
+ * Returns a store that keeps media and input images in an object store, and still finds earlier
  * ones.
  */
 export async function keepInObjectStore(

@@ -12,8 +12,8 @@ export interface QueueClaim {
   readonly running: ReadonlyMap<number, number>;
   /** The models it offers; undefined for all. */
   readonly models?: readonly string[] | undefined;
-  /** False to leave runs with pictures in the queue; default true. */
-  readonly withPictures?: boolean | undefined;
+  /** False to leave runs with images in the queue; default true. */
+  readonly allowsImages?: boolean | undefined;
 }
 
 /** The rules for runs of a dead worker. */
@@ -216,12 +216,12 @@ async function queueAgain(trx: Db, worker: string, runIds?: readonly string[]): 
 /** Selects the queued runs that a worker could claim. */
 function selectClaimable(
   db: Db,
-  { models, withPictures = true }: Pick<QueueClaim, 'models' | 'withPictures'>,
+  { models, allowsImages = true }: Pick<QueueClaim, 'models' | 'allowsImages'>,
 ) {
   return db
     .selectFrom('runs')
     .where(isQueued)
     .where('worker', 'is', null)
     .$if(models !== undefined, query => query.where('model', 'in', ['', ...(models ?? [])]))
-    .$if(!withPictures, query => query.where('inputBytes', '=', 0));
+    .$if(!allowsImages, query => query.where('inputBytes', '=', 0));
 }

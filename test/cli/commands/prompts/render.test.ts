@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 import { machine, SUM } from './local-machine.ts';
 
 describe('prompts render', () => {

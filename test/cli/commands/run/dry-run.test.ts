@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 import { failure, scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { isPosix } from '../../../support/system.ts';
 import { PROMPT, runAgainst, VERSION } from './run-against-service.ts';

@@ -7,7 +7,7 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { anyText } from '../../../support/any-text.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 import {
   type Exchange,

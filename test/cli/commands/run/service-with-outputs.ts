@@ -1,5 +1,5 @@
 import type { OutputItem, Run } from '../../../../src/wire/index.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 import { type ScriptedService, scriptedServiceForTest } from '../../../support/scripted-service.ts';
 import { creation, succeededRun, VERSION } from './run-against-service.ts';
 

@@ -9,7 +9,7 @@ import {
   readImageBytes,
 } from '../../../../src/cli/inputs/images/image-source.ts';
 import { testContext } from '../../../support/context.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 import { isPosix } from '../../../support/system.ts';
 
 type Bytes = Extract<ImageSource, { kind: 'bytes' }>;

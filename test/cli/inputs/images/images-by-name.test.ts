@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 
 // Whatever takes the inputs of a run takes an image by the name of its input.
 

@@ -14,7 +14,7 @@ import { TestObjectStore } from '../../../support/databases/object-store.ts';
 import { slowRun } from '../../../support/databases/runs-on-database.ts';
 import { HandClock } from '../../../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 
 const MEDIA = 's3://team/pictures';
 const HOUR_MS = 60 * 60_000;

@@ -19,7 +19,7 @@ import {
 } from '../../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
-import { png } from '../../../support/pictures.ts';
+import { png } from '../../../support/png.ts';
 import { serveInProcess } from '../../../support/serving-process.ts';
 
 describe.skipIf(postgresPrograms() === undefined)('several instances on one database', () => {

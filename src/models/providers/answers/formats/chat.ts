@@ -4,7 +4,7 @@ import {
   readTextAt,
   readValueAt,
 } from '../../../../utils/bounded-json.ts';
-import type { PictureSource } from '../fetch-pictures.ts';
+import type { AnswerImage } from '../fetch-answer-images.ts';
 import { type AnswerFormat, type ModelAnswer, readCountAt } from '../model-answer.ts';
 import { readTokenUsage } from './token-usage.ts';
 
@@ -73,8 +73,8 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   const parts = listContentParts(readValueAt(message, 'content'));
   const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
   answer.hasThought ||= isThought || THOUGHT_FIELDS.some(key => Boolean(readValueAt(message, key)));
-  answer.pictures.push(
-    ...[...parts, ...listContentParts(readValueAt(message, 'images'))].flatMap(collectPictures),
+  answer.images.push(
+    ...[...parts, ...listContentParts(readValueAt(message, 'images'))].flatMap(collectImages),
   );
   for (const part of parts.filter(isTextPart)) answer.addText(readTextAt(part, 'text'), index);
 }
@@ -97,8 +97,8 @@ function isTextPart({ type }: Record<string, unknown>): boolean {
   return type === 'text' || type === 'output_text';
 }
 
-/** Returns the picture in a part. Its URL is the value of `image_url`, or in an object there. */
-function collectPictures(part: unknown): PictureSource[] {
+/** Returns the image in a part. Its URL is the value of `image_url`, or in an object there. */
+function collectImages(part: unknown): AnswerImage[] {
   const url = readTextAt(part, 'image_url', 'url') ?? readTextAt(part, 'image_url');
   const base64 = readTextAt(part, 'b64_json');
   if (url !== undefined) return [{ url }];

@@ -70,12 +70,12 @@ function readCandidate(candidate: unknown, index: number, answer: ModelAnswer): 
     }
 
     answer.addText(readTextAt(part, 'text'), index);
-    const picture = readTextAt(part, 'inlineData', 'data');
+    const base64 = readTextAt(part, 'inlineData', 'data');
     if (
-      picture !== undefined &&
+      base64 !== undefined &&
       !/^(?:audio|video)\//.test(readTextAt(part, 'inlineData', 'mimeType') ?? '')
     ) {
-      answer.pictures.push({ base64: picture });
+      answer.images.push({ base64 });
     }
 
     const calledFunction = readValueAt(part, 'functionCall');

@@ -18,13 +18,13 @@ export const IMAGES: AnswerFormat = {
     answer.addCounts(readValueAt(object, 'usage'));
     answer.setError(readValueAt(object, 'error'));
 
-    for (const picture of [...readListAt(object, 'data'), ...readListAt(object, 'images')]) {
-      if (readValueAt(picture, 'respect_moderation') === false) {
+    for (const item of [...readListAt(object, 'data'), ...readListAt(object, 'images')]) {
+      if (readValueAt(item, 'respect_moderation') === false) {
         answer.addStopReason('content_filter');
         continue;
       }
-      const base64 = typeof picture === 'string' ? picture : readTextAt(picture, 'b64_json');
-      answer.pictures.push({ base64: base64 || undefined, url: readTextAt(picture, 'url') });
+      const base64 = typeof item === 'string' ? item : readTextAt(item, 'b64_json');
+      answer.images.push({ base64: base64 || undefined, url: readTextAt(item, 'url') });
     }
 
     readDrawingTask(object, answer);
@@ -37,14 +37,14 @@ export const IMAGES: AnswerFormat = {
   },
 };
 
-/** Reads the id or the status of a picture that is drawn asynchronously. */
+/** Reads the id or the status of an image that is drawn asynchronously. */
 function readDrawingTask(object: unknown, answer: ModelAnswer): void {
   answer.drawingTaskId = readTextAt(object, 'request_id') ?? answer.drawingTaskId;
   const status = readTextAt(object, 'status');
   if (status === undefined || status === 'Pending') return;
 
   if (status === 'Ready') {
-    answer.pictures.push({ url: readTextAt(object, 'result', 'sample') });
+    answer.images.push({ url: readTextAt(object, 'result', 'sample') });
   } else if (/moderated/i.test(status)) {
     answer.addStopReason(status);
   } else if (/error|failed|not found/i.test(status)) {

@@ -78,8 +78,8 @@ function readResponseItem(
     answer.addToolCall(readTextAt(item, 'name'), readTextAt(item, 'arguments'));
   }
 
-  const picture = type === 'image_generation_call' ? readTextAt(item, 'result') : undefined;
-  if (picture !== undefined) answer.pictures.push({ base64: picture });
+  const base64 = type === 'image_generation_call' ? readTextAt(item, 'result') : undefined;
+  if (base64 !== undefined) answer.images.push({ base64 });
   if (!withText) return;
 
   for (const part of readListAt(item, 'content')) {

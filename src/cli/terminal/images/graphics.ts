@@ -1,24 +1,24 @@
 import type { TerminalContext } from '../terminal-context.ts';
 import type { Miniature } from './miniature.ts';
 
-/** A protocol that shows pictures on a terminal. */
+/** A protocol that shows images on a terminal. */
 interface Graphics {
-  /** Turns a picture into the characters that make a terminal draw it. */
-  readonly draw: (picture: Miniature) => string;
-  /** The maximum size of a picture, in pixels. */
+  /** Turns an image into the characters that make a terminal draw it. */
+  readonly draw: (image: Miniature) => string;
+  /** The maximum size of an image, in pixels. */
   readonly maxSize: { readonly width: number; readonly height: number };
 }
 
-/** The maximum size of a picture in a protocol for pictures, in pixels. */
-const MAX_PICTURE_SIZE = { width: 360, height: 240 };
-/** The maximum size of a picture of half blocks, in pixels. */
-const MAX_BLOCK_PICTURE_SIZE = { width: 48, height: 32 };
+/** The maximum size of an image in a protocol for images, in pixels. */
+const MAX_IMAGE_SIZE = { width: 360, height: 240 };
+/** The maximum size of an image of half blocks, in pixels. */
+const MAX_BLOCK_IMAGE_SIZE = { width: 48, height: 32 };
 
 /** Maximum number of characters in a chunk of kitty's protocol. */
 const KITTY_CHUNK_LENGTH = 4096;
 
 /**
- * Returns the protocol for pictures on standard output; undefined if the terminal is not known to
+ * Returns the protocol for images on standard output; undefined if the terminal is not known to
  * support one.
  */
 export async function detectGraphics(ctx: TerminalContext): Promise<Graphics | undefined> {
@@ -26,21 +26,21 @@ export async function detectGraphics(ctx: TerminalContext): Promise<Graphics | u
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
   return (
     (await detectProtocol(env)) ??
-    (io.paint.level === 3 ? { draw: drawHalfBlocks, maxSize: MAX_BLOCK_PICTURE_SIZE } : undefined)
+    (io.paint.level === 3 ? { draw: drawHalfBlocks, maxSize: MAX_BLOCK_IMAGE_SIZE } : undefined)
   );
 }
 
 async function detectProtocol(env: TerminalContext['env']): Promise<Graphics | undefined> {
-  // A multiplexer would swallow the sequences or draw the picture in the wrong place.
+  // A multiplexer would swallow the sequences or draw the image in the wrong place.
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
   const protocols = createSupportsTerminalGraphics({ isTTY: true });
-  if (protocols.kitty) return { draw: encodeKitty, maxSize: MAX_PICTURE_SIZE };
-  if (protocols.iterm2) return { draw: encodeIterm2, maxSize: MAX_PICTURE_SIZE };
-  return protocols.sixel ? { draw: encodeSixel, maxSize: MAX_PICTURE_SIZE } : undefined;
+  if (protocols.kitty) return { draw: encodeKitty, maxSize: MAX_IMAGE_SIZE };
+  if (protocols.iterm2) return { draw: encodeIterm2, maxSize: MAX_IMAGE_SIZE };
+  return protocols.sixel ? { draw: encodeSixel, maxSize: MAX_IMAGE_SIZE } : undefined;
 }
 
-/** Encodes a picture for kitty, in chunks, because it accepts no long sequences. */
+/** Encodes an image for kitty, in chunks, because it accepts no long sequences. */
 export function encodeKitty({ png }: Miniature): string {
   const base64 = png.toString('base64');
   const pieces = base64.match(new RegExp(`.{1,${KITTY_CHUNK_LENGTH}}`, 'gu')) ?? [];
@@ -59,7 +59,7 @@ export function encodeIterm2({ png, width, height }: Miniature): string {
 }
 
 /**
- * Draws a picture with half blocks in 24-bit colour, for terminals without a picture protocol: a
+ * Draws an image with half blocks in 24-bit colour, for terminals without an image protocol: a
  * cell is two pixels high.
  */
 export function drawHalfBlocks({ width, height, pixels }: Miniature): string {
@@ -90,7 +90,7 @@ const LEVELS = 6;
 const SIXEL_BAND_HEIGHT = 6;
 
 /**
- * Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the
+ * Encodes an image as sixels with a palette of 216 colours; transparent pixels keep the
  * background.
  */
 export function encodeSixel({ width, height, pixels }: Miniature): string {

@@ -11,41 +11,41 @@ import { readBody } from '../../outgoing/read-body.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import { ProviderFault } from './provider-fault.ts';
 
-/** A picture in an answer: its bytes or its URL. */
-export interface PictureSource {
+/** An image in an answer: its bytes or its URL. */
+export interface AnswerImage {
   readonly bytes?: Buffer;
   readonly base64?: string | undefined;
   /** An https or `data:` URL, or any of the provider's own origin. */
   readonly url?: string | undefined;
 }
 
-/** Maximum number of pictures in an answer, and maximum of their bytes in total. */
-const MAX_PICTURES = 64;
-const MAX_PICTURE_BYTES = 256 * 1024 * 1024;
+/** Maximum number of images in an answer, and maximum of their bytes in total. */
+const MAX_ANSWER_IMAGES = 64;
+const MAX_ANSWER_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const COST_WARNING = 'it may have been paid for';
 
 /**
- * Fetches the pictures of an answer one after another. A picture that can't be fetched, or is not
+ * Fetches the images of an answer one after another. An image that can't be fetched, or is not
  * one, becomes an error item.
  *
  * @throws {ProviderFault} if there are more of them, or larger ones, than a run may hold
  */
-export async function fetchPictures(
-  pictures: readonly PictureSource[],
+export async function fetchAnswerImages(
+  images: readonly AnswerImage[],
   { signal }: Pick<EngineJob, 'signal'>,
   access: ProviderAccess,
 ): Promise<EngineOutput[]> {
-  if (pictures.length > MAX_PICTURES) {
-    throw pastLimitFault(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
+  if (images.length > MAX_ANSWER_IMAGES) {
+    throw pastLimitFault(`${images.length} pictures: a run holds at most ${MAX_ANSWER_IMAGES}`);
   }
 
   const outputs: EngineOutput[] = [];
   let bytes = 0;
-  for (const picture of pictures) {
-    const output = await fetchPictureOutput(picture, signal, access);
+  for (const image of images) {
+    const output = await fetchImageOutput(image, signal, access);
     bytes += output.type === 'image' ? output.bytes.length : 0;
-    if (bytes > MAX_PICTURE_BYTES) {
+    if (bytes > MAX_ANSWER_IMAGE_BYTES) {
       throw pastLimitFault('more than 256 MiB of pictures, the most that a run holds');
     }
     outputs.push(output);
@@ -58,13 +58,13 @@ function pastLimitFault(what: string): ProviderFault {
   return new ProviderFault(`answered with ${what}`, { mayHaveCost: true });
 }
 
-async function fetchPictureOutput(
-  picture: PictureSource,
+async function fetchImageOutput(
+  image: AnswerImage,
   signal: AbortSignal,
   access: ProviderAccess,
 ): Promise<EngineOutput> {
   try {
-    const bytes = await fetchPictureBytes(picture, access, signal);
+    const bytes = await fetchImageBytes(image, access, signal);
     const mediaType = await detectImageType(bytes);
     if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
     const message = `${access.provider.name} answered with something that is not a picture`;
@@ -76,16 +76,16 @@ async function fetchPictureOutput(
   }
 }
 
-async function fetchPictureBytes(
-  { bytes, base64, url = '' }: PictureSource,
+async function fetchImageBytes(
+  { bytes, base64, url = '' }: AnswerImage,
   access: ProviderAccess,
   signal: AbortSignal,
 ): Promise<Buffer> {
   if (bytes !== undefined) return bytes;
-  if (base64 !== undefined) return decodePicture(base64);
+  if (base64 !== undefined) return decodeBase64Image(base64);
 
   const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
-  if (inline !== undefined) return decodePicture(url.slice(inline.length));
+  if (inline !== undefined) return decodeBase64Image(url.slice(inline.length));
 
   const { provider, env, privateRules } = access;
   return isSameOrigin(url, provider.baseUrl)
@@ -94,15 +94,15 @@ async function fetchPictureBytes(
 }
 
 /** Number of characters to decode at a time; a multiple of four. */
-const PICTURE_PIECE_LENGTH = 1024 * 1024;
+const BASE64_PIECE_LENGTH = 1024 * 1024;
 
 /** Decodes Base64 piece by piece, because Node copies a text before it decodes it. */
-function decodePicture(text: string): Buffer {
+function decodeBase64Image(text: string): Buffer {
   const bytes = Buffer.allocUnsafe(Math.ceil((text.length / 4) * 3));
   let length = 0;
-  for (let start = 0; start < text.length; start += PICTURE_PIECE_LENGTH) {
-    const piece = text.slice(start, start + PICTURE_PIECE_LENGTH);
-    const isLast = start + PICTURE_PIECE_LENGTH >= text.length;
+  for (let start = 0; start < text.length; start += BASE64_PIECE_LENGTH) {
+    const piece = text.slice(start, start + BASE64_PIECE_LENGTH);
+    const isLast = start + BASE64_PIECE_LENGTH >= text.length;
     // Characters that are skipped, such as line breaks, would end each piece within a group of
     // four.
     if (!isLast && !/^[\w+/-]*$/.test(piece)) return Buffer.from(text, 'base64');
@@ -113,7 +113,7 @@ function decodePicture(text: string): Buffer {
 }
 
 /**
- * Fetches a picture from the provider itself: the guard for public pictures would refuse a local
+ * Fetches an image from the provider itself: the guard for public images would refuse a local
  * server.
  */
 async function fetchFromProvider(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
-import { png } from '../../support/pictures.ts';
+import { png } from '../../support/png.ts';
 import {
   FakeProvider,
   type ProviderAnswer,

@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** A picture that is small enough to show between lines of text. */
+/** An image that is small enough to show between lines of text. */
 export interface Miniature {
   readonly width: number;
   readonly height: number;
@@ -13,12 +13,12 @@ export interface Miniature {
 const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /**
- * Maximum number of pixels to decode, because a small file may decode to a picture that fills the
+ * Maximum number of pixels to decode, because a small file may decode to an image that fills the
  * memory.
  */
 const MAX_PIXELS = 50_000_000;
 
-/** Scales a picture down to at most `maxSize`, never up. @throws {Error} if it can't be read */
+/** Scales an image down to at most `maxSize`, never up. @throws {Error} if it can't be read */
 export async function createMiniature(
   bytes: Uint8Array,
   maxSize: { readonly width: number; readonly height: number },

@@ -4,9 +4,9 @@ import {
   encodeIterm2,
   encodeKitty,
   encodeSixel,
-} from '../../../src/cli/terminal/pictures/graphics.ts';
-import { createMiniature } from '../../../src/cli/terminal/pictures/miniature.ts';
-import { png } from '../../support/pictures.ts';
+} from '../../../src/cli/terminal/images/graphics.ts';
+import { createMiniature } from '../../../src/cli/terminal/images/miniature.ts';
+import { png } from '../../support/png.ts';
 
 describe('a miniature', () => {
   it.each([
