@@ -35,7 +35,7 @@ function readImports(file: string): Import[] {
     }));
 }
 
-function findHouse(file: string): string {
+function findTopFolder(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : file;
 }
 
@@ -58,10 +58,10 @@ const ALLOWED: Record<string, readonly string[]> = {
 };
 
 /**
- * The rooms of each house from the ground up, a file at its top by its name; those of one floor
- * know nothing of each other.
+ * The folders of each top folder from the bottom layer up, a file at its top by its name; those
+ * of one layer know nothing of each other.
  */
-const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   files: [
     ['open-readable.ts', 'read-text.ts', 'user-folders.ts', 'watch-directory.ts'],
     ['formats'],
@@ -120,21 +120,21 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
 };
 
-/** The rooms that the context is made of; they take what they need of it, never the whole. */
+/** The folders that the context is made of; they take what they need of it, never the whole. */
 const BELOW_CONTEXT = ['core', 'terminal', 'settings', 'questions', 'recordings'];
 
-function cliRoom(file: string): string | undefined {
-  const [house, room, rest] = file.split('/');
-  if (house !== 'cli') return undefined;
-  return rest === undefined ? 'top' : room;
+function findCliFolder(file: string): string | undefined {
+  const [topFolder, folder, rest] = file.split('/');
+  if (topFolder !== 'cli') return undefined;
+  return rest === undefined ? 'top' : folder;
 }
 
-function findFloor(house: string, room: string): number {
-  return (FLOORS[house] ?? []).findIndex(rooms => rooms.includes(room));
+function findLayer(topFolder: string, folder: string): number {
+  return (LAYERS[topFolder] ?? []).findIndex(folders => folders.includes(folder));
 }
 
-function mayImportFromTop(room: string, target: string): boolean {
-  return target === 'cli/context.ts' && !BELOW_CONTEXT.includes(room);
+function mayImportFromTop(folder: string, target: string): boolean {
+  return target === 'cli/context.ts' && !BELOW_CONTEXT.includes(folder);
 }
 
 const files = sourceFiles('src');
@@ -159,24 +159,24 @@ function cycleFrom(start: string): string[] | undefined {
 const DECLARATION =
   /^(?:export )?(?:abstract )?(?:async )?(?:(?:function\*?|class|interface|type) (\w+)|const ([A-Z][A-Z\d_]+)\b)/gm;
 
-/** Names that mean the same in two rooms, which know nothing of each other. */
+/** Names that mean the same in two folders, which know nothing of each other. */
 const SHARED_NAMES = ['Clock'];
 
 describe('names of functions, types and constants', () => {
-  it('say one thing: no two rooms declare the same', () => {
-    const rooms = new Map<string, Set<string>>();
+  it('say one thing: no two folders declare the same', () => {
+    const folders = new Map<string, Set<string>>();
     for (const file of files) {
       const source = withoutComments(readFileSync(path.join(root, file), 'utf8'));
       for (const [, name = '', constant = ''] of source.matchAll(DECLARATION)) {
         const declaredName = name || constant;
-        rooms.set(
+        folders.set(
           declaredName,
-          (rooms.get(declaredName) ?? new Set()).add(path.posix.dirname(file)),
+          (folders.get(declaredName) ?? new Set()).add(path.posix.dirname(file)),
         );
       }
     }
 
-    const shared = [...rooms].filter(
+    const shared = [...folders].filter(
       ([name, { size }]) => size > 1 && !SHARED_NAMES.includes(name),
     );
     expect(shared.map(([name, places]) => `${name}: ${[...places].join(', ')}`)).toEqual([]);
@@ -216,10 +216,11 @@ describe('imports between folders', () => {
 
   it('are only those that a folder may have; the command line imports only types of the service', () => {
     const isServiceType = ({ from, target, typeOnly }: Import & { from: string }): boolean =>
-      typeOnly && findHouse(from) === 'cli' && findHouse(target) === 'service';
+      typeOnly && findTopFolder(from) === 'cli' && findTopFolder(target) === 'service';
     const wrongEdges = edges.filter(
       edge =>
-        !ALLOWED[findHouse(edge.from)]?.includes(findHouse(edge.target)) && !isServiceType(edge),
+        !ALLOWED[findTopFolder(edge.from)]?.includes(findTopFolder(edge.target)) &&
+        !isServiceType(edge),
     );
     expect(wrongEdges.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -227,7 +228,7 @@ describe('imports between folders', () => {
   it('lets models/ import nothing but types of prompts/', () => {
     const values = edges.filter(
       ({ from, target, typeOnly }) =>
-        findHouse(from) === 'models' && findHouse(target) === 'prompts' && !typeOnly,
+        findTopFolder(from) === 'models' && findTopFolder(target) === 'prompts' && !typeOnly,
     );
     expect(values.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -235,8 +236,8 @@ describe('imports between folders', () => {
   it('loads prompts/ and models/ late in the command line, which seldom needs them', () => {
     const early = edges.filter(
       ({ from, target, lazy, typeOnly }) =>
-        findHouse(from) === 'cli' &&
-        ['prompts', 'models'].includes(findHouse(target)) &&
+        findTopFolder(from) === 'cli' &&
+        ['prompts', 'models'].includes(findTopFolder(target)) &&
         !lazy &&
         !typeOnly,
     );
@@ -247,7 +248,7 @@ describe('imports between folders', () => {
     const eager = edges.filter(
       edge =>
         edge.from === 'main.ts' &&
-        findHouse(edge.target) === 'service' &&
+        findTopFolder(edge.target) === 'service' &&
         !edge.lazy &&
         !edge.typeOnly,
     );
@@ -259,50 +260,56 @@ describe('imports between folders', () => {
     expect(top.sort()).toEqual(['cli/context.ts', 'cli/run-cli.ts']);
   });
 
-  it('lets each room of the command line import only rooms below it', () => {
+  it('lets each folder of the command line import only from folders below it', () => {
     const upward = edges.filter(({ from, target }) => {
-      const [importingRoom, importedRoom] = [cliRoom(from), cliRoom(target)];
-      if (importingRoom === undefined || importedRoom === undefined) return false;
-      if (importingRoom === importedRoom) return false;
-      if (importedRoom === 'top') return !mayImportFromTop(importingRoom, target);
-      if (importingRoom === 'top') return false;
+      const [importingFolder, importedFolder] = [findCliFolder(from), findCliFolder(target)];
+      if (importingFolder === undefined || importedFolder === undefined) return false;
+      if (importingFolder === importedFolder) return false;
+      if (importedFolder === 'top') return !mayImportFromTop(importingFolder, target);
+      if (importingFolder === 'top') return false;
 
-      return findFloor('cli', importedRoom) >= findFloor('cli', importingRoom);
+      return findLayer('cli', importedFolder) >= findLayer('cli', importingFolder);
     });
     expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
   it.each(['client', 'files', 'prompts', 'models', 'service'])(
-    'lets each room of %s/ import only rooms below it',
-    house => {
-      const findRoom = (file: string): string => file.split('/')[1] ?? '';
+    'lets each folder of %s/ import only from folders below it',
+    topFolder => {
+      const findFolder = (file: string): string => file.split('/')[1] ?? '';
       const inside = edges.filter(
-        ({ from, target }) => findHouse(from) === house && findHouse(target) === house,
+        ({ from, target }) =>
+          findTopFolder(from) === topFolder && findTopFolder(target) === topFolder,
       );
-      const isTopFile = (room: string): boolean => room.endsWith('.ts');
+      const isTopFile = (folder: string): boolean => folder.endsWith('.ts');
       const upward = inside.filter(({ from, target }) => {
-        const [importingRoom, importedRoom] = [findRoom(from), findRoom(target)];
-        const [floor, to] = [findFloor(house, importingRoom), findFloor(house, importedRoom)];
-        if (importingRoom === importedRoom) return false;
-        if (floor === to && isTopFile(importingRoom) && isTopFile(importedRoom)) return false;
+        const [importingFolder, importedFolder] = [findFolder(from), findFolder(target)];
+        const [layer, to] = [
+          findLayer(topFolder, importingFolder),
+          findLayer(topFolder, importedFolder),
+        ];
+        if (importingFolder === importedFolder) return false;
+        if (layer === to && isTopFile(importingFolder) && isTopFile(importedFolder)) return false;
 
-        return to >= floor;
+        return to >= layer;
       });
 
       expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
     },
   );
 
-  it('gives every room a floor', () => {
-    const rooms = new Set(
-      files.map(file => file.split('/')).map(([house = '', room = '']) => `${house}/${room}`),
+  it('gives every folder a layer', () => {
+    const folders = new Set(
+      files
+        .map(file => file.split('/'))
+        .map(([topFolder = '', folder = '']) => `${topFolder}/${folder}`),
     );
-    const without = [...rooms].filter(name => {
-      const [house = '', room = ''] = name.split('/');
+    const without = [...folders].filter(name => {
+      const [topFolder = '', folder = ''] = name.split('/');
       return (
-        FLOORS[house] !== undefined &&
-        !(house === 'cli' && room.endsWith('.ts')) &&
-        findFloor(house, room) < 0
+        LAYERS[topFolder] !== undefined &&
+        !(topFolder === 'cli' && folder.endsWith('.ts')) &&
+        findLayer(topFolder, folder) < 0
       );
     });
     expect(without).toEqual([]);
@@ -376,11 +383,11 @@ describe('ARCHITECTURE.md', () => {
     ).toEqual([]);
   });
 
-  it('has every room on its map', () => {
-    const rooms = Object.values(FLOORS)
+  it('has every folder on its map', () => {
+    const folders = Object.values(LAYERS)
       .flat(2)
-      .filter(room => !room.endsWith('.ts'));
-    expect(rooms.filter(room => !new RegExp(`\\b${room}/`).test(text))).toEqual([]);
+      .filter(folder => !folder.endsWith('.ts'));
+    expect(folders.filter(folder => !new RegExp(`\\b${folder}/`).test(text))).toEqual([]);
   });
 
   it('fits on four screens', () => {
