@@ -9,8 +9,9 @@ import {
 } from '../support/local-service.ts';
 import { png } from '../support/png.ts';
 
-const WINDOW = 120_000;
-const DAY = 24 * 60 * 60 * 1000;
+/** How long a creation waits for its run, in milliseconds. */
+const SYNC_WINDOW_MS = 120_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 let clock: HandClock;
 let service: TestService;
@@ -19,15 +20,22 @@ let sandbox: string;
 
 beforeEach(async () => {
   clock = new HandClock();
-  service = await TestService.start({ clock, syncWindowMs: WINDOW });
+  service = await TestService.start({ clock, syncWindowMs: SYNC_WINDOW_MS });
   hello = await service.versionOf('hello');
   sandbox = await service.versionOf('sandbox');
 });
 
 afterEach(() => service.close());
 
-const greet = (name = 'Ann') => ({ promptVersionId: hello, inputs: { textInputs: { name } } });
-const slow = () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '130' } });
+const helloRequest = (name = 'Ann') => ({
+  promptVersionId: hello,
+  inputs: { textInputs: { name } },
+});
+const slowRequest = () => ({
+  promptVersionId: sandbox,
+  inputs: {},
+  runOptions: { delaySeconds: '130' },
+});
 
 const create = (
   body: unknown,
@@ -36,7 +44,7 @@ const create = (
 ): Promise<ServiceAnswer<Run & RunReference>> =>
   service.post('/runs', body, { key, headers: { 'idempotency-key': idempotencyKey } });
 
-const runCount = async () => (await service.data<RunPage>('/runs?limit=50')).rows.length;
+const countRuns = async () => (await service.data<RunPage>('/runs?limit=50')).rows.length;
 
 test('every authenticated answer says that keys are kept, refusals too; no other does', async () => {
   for (const path of ['/me', '/runs', '/runs/nothing', '/runs?limit=99', '/nowhere']) {
@@ -50,11 +58,11 @@ test('every authenticated answer says that keys are kept, refusals too; no other
 
 describe('the same key with the same body', () => {
   test('returns the same run with the same answer, and costs nothing more', async () => {
-    const first = await create(greet(), 'a');
+    const first = await create(helloRequest(), 'a');
     const credits = await service.data('/me/credits');
-    const again = await create(greet(), 'a');
+    const again = await create(helloRequest(), 'a');
     expect(again).toMatchObject({ http: 200, data: first.data });
-    expect(await runCount()).toBe(1);
+    expect(await countRuns()).toBe(1);
     expect(await service.data('/me/credits')).toEqual(credits);
   });
 
@@ -66,32 +74,34 @@ describe('the same key with the same body', () => {
   });
 
   test('is answered 504 with the id while the run continues, and as ended afterwards', async () => {
-    const first = create(slow(), 'a');
+    const first = create(slowRequest(), 'a');
     await clock.waitForSleep(130_000);
-    const during = await create(slow(), 'a');
+    const during = await create(slowRequest(), 'a');
 
     expect(during).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
 
-    clock.advance(WINDOW);
+    clock.advance(SYNC_WINDOW_MS);
     expect((await first).data.runId).toBe(during.data.runId);
 
     clock.advance(10_000);
-    await expect.poll(async () => (await create(slow(), 'a')).http).toBe(200);
-    expect((await create(slow(), 'a')).data).toMatchObject({
+    await expect.poll(async () => (await create(slowRequest(), 'a')).http).toBe(200);
+    expect((await create(slowRequest(), 'a')).data).toMatchObject({
       runId: during.data.runId,
       runStatus: 'succeeded',
     });
   });
 
   test('makes one run however many arrive at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create(greet(), 'a')));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => create(helloRequest(), 'a')),
+    );
     expect(new Set(answers.map(answer => answer.data.runId)).size).toBe(1);
     expect(answers.every(({ http }) => http === 200 || http === 504)).toBe(true);
-    expect(await runCount()).toBe(1);
+    expect(await countRuns()).toBe(1);
     expect(await service.data('/me/credits')).toEqual({ credits: 999_999 });
   });
 
-  test('makes one run with pictures, and keeps only its inputs', async () => {
+  test('makes one run with an image however many arrive at once', async () => {
     const image = { type: 'base64', base64: png(3, 2).toString('base64') };
     const body = {
       promptVersionId: await service.versionOf('describe'),
@@ -102,25 +112,29 @@ describe('the same key with the same body', () => {
   });
 
   test('counts as the same whatever the order of its fields', async () => {
-    const first = await create(greet(), 'a');
-    const { promptVersionId, inputs } = greet();
+    const first = await create(helloRequest(), 'a');
+    const { promptVersionId, inputs } = helloRequest();
     expect((await create({ inputs, promptVersionId }, 'a')).data).toEqual(first.data);
   });
 
   test('finds the run after its prompt was withdrawn, and after a restart', async () => {
-    const first = await create(greet(), 'a');
+    const first = await create(helloRequest(), 'a');
+    expect((await service.call('DELETE', '/prompts/hello')).http).toBe(200);
+    expect((await create(helloRequest(), 'a')).data).toEqual(first.data);
+
     await service.close();
     service = await TestService.start({ clock, dataDir: service.dataDir });
     const key = await createKeyIn(service.dataDir, { user: 'local' });
-    expect((await create(greet(), 'a', key)).data).toEqual(first.data);
+
+    expect((await create(helloRequest(), 'a', key)).data).toEqual(first.data);
   });
 
   test('makes a new run once 24 hours are over', async () => {
-    const first = await create(greet(), 'a');
-    clock.advance(DAY - 1);
-    expect((await create(greet(), 'a')).data.runId).toBe(first.data.runId);
+    const first = await create(helloRequest(), 'a');
+    clock.advance(DAY_MS - 1);
+    expect((await create(helloRequest(), 'a')).data.runId).toBe(first.data.runId);
     clock.advance(2);
-    const later = await create(greet(), 'a');
+    const later = await create(helloRequest(), 'a');
     expect(later.http).toBe(200);
     expect(later.data.runId).not.toBe(first.data.runId);
   });
@@ -128,43 +142,43 @@ describe('the same key with the same body', () => {
 
 describe('a key', () => {
   test('with another body is refused, and makes nothing', async () => {
-    await create(greet('Ann'), 'a');
-    const other = await create(greet('Ben'), 'a');
+    await create(helloRequest('Ann'), 'a');
+    const other = await create(helloRequest('Ben'), 'a');
     expect(other).toMatchObject({ http: 422, status: 'VALIDATION_ERROR' });
     expect(other.message).toMatch(/idempotency-key/);
-    expect(await runCount()).toBe(1);
+    expect(await countRuns()).toBe(1);
   });
 
   test('of one user has no effect for another', async () => {
     const ben = await createKeyIn(service.dataDir, { user: 'ben' });
-    const ours = await create(greet(), 'a');
-    const his = await create(greet(), 'a', ben);
+    const ours = await create(helloRequest(), 'a');
+    const his = await create(helloRequest(), 'a', ben);
     expect(his.http).toBe(200);
     expect(his.data.runId).not.toBe(ours.data.runId);
   });
 
   test('of a creation that was refused is free again', async () => {
     const poor = await createKeyIn(service.dataDir, { user: 'poor', credits: 0 });
-    expect((await create(greet(), 'a', poor)).http).toBe(402);
+    expect((await create(helloRequest(), 'a', poor)).http).toBe(402);
 
     const store = await openStoreIn(service.dataDir);
     await store.changeUser('poor', { credits: { by: 5 } });
     await store.close();
 
-    expect((await create(greet(), 'a', poor)).http).toBe(200);
-    expect((await create({ ...greet(), inputs: {} }, 'b')).http).toBe(422);
-    expect((await create(greet(), 'b')).http).toBe(200);
+    expect((await create(helloRequest(), 'a', poor)).http).toBe(200);
+    expect((await create({ ...helloRequest(), inputs: {} }, 'b')).http).toBe(422);
+    expect((await create(helloRequest(), 'b')).http).toBe(200);
   });
 
   test('has 1 to 255 characters', async () => {
-    expect((await create(greet(), 'x'.repeat(255))).http).toBe(200);
-    expect((await create(greet(), 'x'.repeat(256))).http).toBe(422);
-    expect((await create(greet(), '')).http).toBe(422);
+    expect((await create(helloRequest(), 'x'.repeat(255))).http).toBe(200);
+    expect((await create(helloRequest(), 'x'.repeat(256))).http).toBe(422);
+    expect((await create(helloRequest(), '')).http).toBe(422);
   });
 
   test('is not needed: without one every creation is a new run', async () => {
-    await service.post('/runs', greet());
-    await service.post('/runs', greet());
-    expect(await runCount()).toBe(2);
+    await service.post('/runs', helloRequest());
+    await service.post('/runs', helloRequest());
+    expect(await countRuns()).toBe(2);
   });
 });
