@@ -9,7 +9,7 @@ import {
 } from '../support/local-service.ts';
 import { png } from '../support/png.ts';
 
-/** How long a creation waits for its run, in milliseconds. */
+/** The time that a creation waits for its run, in milliseconds. */
 const SYNC_WINDOW_MS = 120_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
