@@ -10,6 +10,9 @@ import { discardBody, readThrough, type TransportResponse } from './transport.ts
 const MAX_DOWNLOAD_REDIRECTS = 5;
 const DOWNLOAD_TIMEOUT_MS = 30_000;
 
+/** Statuses of URLs that have expired. */
+const EXPIRED_STATUSES = [403, 404, 410];
+
 /** Largest media file, after decompression. */
 const MAX_DOWNLOAD_BYTES = 8 * 1024 ** 3;
 
@@ -127,7 +130,7 @@ function toDownload(response: TransportResponse, redactedUrl: string): Download 
 
 async function* requireLength(
   pieces: AsyncIterable<Uint8Array>,
-  length: number,
+  expectedBytes: number,
   redactedUrl: string,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
@@ -136,10 +139,13 @@ async function* requireLength(
     yield piece;
   }
 
-  if (bytes === length) return;
-  throw new NetworkError(`${redactedUrl} was cut short: ${bytes} of ${length} bytes arrived`, {
-    nothingSent: false,
-  });
+  if (bytes === expectedBytes) return;
+  throw new NetworkError(
+    `${redactedUrl} was cut short: ${bytes} of ${expectedBytes} bytes arrived`,
+    {
+      nothingSent: false,
+    },
+  );
 }
 
 function downloadError(
@@ -147,7 +153,7 @@ function downloadError(
   redactedUrl: string,
   now: number,
 ): PromptServiceError {
-  if ([403, 404, 410].includes(httpStatus)) {
+  if (EXPIRED_STATUSES.includes(httpStatus)) {
     const message = `${redactedUrl} is no longer available (HTTP ${httpStatus}): URLs of generated media live 24 hours`;
     return createServiceError('NOT_FOUND_ERROR', message, { httpStatus });
   }

@@ -12,8 +12,9 @@ const SECOND_MS = 1000;
  */
 const CLOCK_MARGIN_S = 2;
 
-/** A run created later than this after its request was sent belongs to another request. */
+/** Seconds after its request was sent within which a run is created. */
 const CREATION_WINDOW_S = 600;
+
 const MAX_SEARCHED_PAGES = 100;
 
 /** The part of a client that the search needs; `PromptService` has it. */
@@ -97,11 +98,10 @@ export async function findLostRuns(
  */
 export function answerIsLost(error: unknown): boolean {
   if (error instanceof NetworkError) return !error.nothingSent;
-  const { httpStatus } =
-    error instanceof ProtocolError || error instanceof ServiceError ? error : {};
-  if (httpStatus === undefined) return error instanceof ProtocolError;
-  if (error instanceof ServiceError) return !('runId' in error) && httpStatus === 504;
-  return httpStatus < 300 || httpStatus >= 500;
+  if (error instanceof ServiceError) return error.httpStatus === 504 && !('runId' in error);
+  if (!(error instanceof ProtocolError)) return false;
+  const { httpStatus } = error;
+  return httpStatus === undefined || httpStatus < 300 || httpStatus >= 500;
 }
 
 /** A span of the service's time in Unix seconds; `until` is exclusive. */
@@ -122,12 +122,13 @@ async function fetchRowsAround(
 
   // Without an answer from the service yet, start from the local clock; the answer may prove it
   // wrong.
-  const guess = computeEarliestStart(client, creations) - CLOCK_MARGIN_S;
+  const guessedStart = computeEarliestStart(client, creations) - CLOCK_MARGIN_S;
   const { rows, hasMore } = await client.runs.list(
-    { since: guess, limit: MAX_LIST_LIMIT },
+    { since: guessedStart, limit: MAX_LIST_LIMIT },
     options,
   );
-  if (!hasMore && computeEarliestStart(client, creations) >= guess) return { rows, complete: true };
+  if (!hasMore && computeEarliestStart(client, creations) >= guessedStart)
+    return { rows, complete: true };
   return fetchRowsWithin(client, mergeWindows(client, creations), maxPages - 1, options);
 }
 

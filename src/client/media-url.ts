@@ -1,7 +1,7 @@
 import { isLoopbackHost, isPrivateHost } from '../wire/addresses.ts';
 import { ProtocolError } from './errors.ts';
 
-/** The origin of a media URL. */
+/** The service and the redirect that a media URL comes from. */
 interface MediaUrlSource {
   /** The base URL of the service that named it. */
   readonly baseUrl: string;
@@ -29,8 +29,8 @@ export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
   const url = new URL(address, redirectedFrom);
   if (redirectedFrom === undefined && owns?.(url)) return url;
 
-  const service = new URL(baseUrl);
-  const fault = findMediaUrlFault(url, service, redirectedFrom);
+  const serviceUrl = new URL(baseUrl);
+  const fault = findMediaUrlFault(url, serviceUrl, redirectedFrom);
   if (fault !== undefined) {
     throw new ProtocolError(
       `${redact(`${url.protocol}//${url.host}${url.pathname}`)} is not fetched: ${fault}`,
@@ -40,19 +40,23 @@ export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
   return url;
 }
 
-function findMediaUrlFault(url: URL, service: URL, from: URL | undefined): string | undefined {
+function findMediaUrlFault(
+  url: URL,
+  serviceUrl: URL,
+  redirectedFrom: URL | undefined,
+): string | undefined {
   if (url.username !== '' || url.password !== '') return 'it contains a user name or password';
 
-  if (from?.protocol === 'https:' && url.protocol !== 'https:') {
+  if (redirectedFrom?.protocol === 'https:' && url.protocol !== 'https:') {
     return 'it is redirected from https to plain http';
   }
 
-  if (url.origin === service.origin && url.origin !== 'null') return undefined;
+  if (url.origin === serviceUrl.origin && url.origin !== 'null') return undefined;
 
-  const isWithinLoopback = isLoopbackHost(url.hostname) && isLoopbackHost(service.hostname);
+  const isWithinLoopback = isLoopbackHost(url.hostname) && isLoopbackHost(serviceUrl.hostname);
   if (url.protocol === 'http:' && isWithinLoopback) return undefined;
   if (url.protocol !== 'https:') return 'media are fetched over https only';
 
-  const entersPrivateNetwork = isPrivateHost(url.hostname) && !isPrivateHost(service.hostname);
+  const entersPrivateNetwork = isPrivateHost(url.hostname) && !isPrivateHost(serviceUrl.hostname);
   return entersPrivateNetwork ? 'it leads into a private network' : undefined;
 }

@@ -11,7 +11,7 @@ const MAX_PATH_PART_LENGTH = 512;
  */
 export function urlPath(literals: TemplateStringsArray, ...values: readonly string[]): string {
   return literals.reduce(
-    (built, literal, index) => built + encodeSegment(values[index - 1] ?? '') + literal,
+    (builtPath, literal, index) => builtPath + encodeSegment(values[index - 1] ?? '') + literal,
   );
 }
 

@@ -69,7 +69,6 @@ export class UsageTotal {
       key,
       runs: this.#runs,
       failed: this.#failed,
-      // To eight decimals, so that sums of cents don't drift.
       credits: toDollars(this.#credits),
       tokens: this.#tokens && { ...this.#tokens },
       cost: isCostUnknown ? null : toDollars(this.#cost ?? 0),
@@ -81,12 +80,12 @@ export class UsageTotal {
 /** Returns the key of the group of a run; a day is the user's local day, such as 2026-11-20. */
 export function getUsageKey(
   { runStatus, usage, createdAt }: RunRow,
-  by: 'day' | 'model' | 'status',
+  grouping: 'day' | 'model' | 'status',
 ): string {
-  if (by === 'status') return runStatus;
-  return by === 'model'
-    ? (usage?.model ?? 'unknown')
-    : new Date(createdAt).toLocaleDateString('sv');
+  if (grouping === 'status') return runStatus;
+  if (grouping === 'model') return usage?.model ?? 'unknown';
+  // Swedish dates have the form of ISO 8601.
+  return new Date(createdAt).toLocaleDateString('sv');
 }
 
 /** Returns the measure that bars show: cost if any money was spent, else credits, else runs. */

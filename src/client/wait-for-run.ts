@@ -1,7 +1,7 @@
 import { MAX_RETRY_AFTER_MS } from '../net/retry-policy.ts';
 import { isOver, type Run } from '../wire/index.ts';
 import { PromptServiceError, RateLimitError, WaitTimeoutError } from './errors.ts';
-import { isPassingFault } from './http/retry.ts';
+import { isTransientFault } from './http/retry.ts';
 import type { Pace, ReadOptions } from './request-options.ts';
 
 const FIRST_INTERVAL_MS = 1000;
@@ -69,7 +69,7 @@ export interface WaitOptions {
 }
 
 /**
- * Polls until a run has succeeded or failed, at intervals that grow from 1 s to 10 s. Network
+ * Polls until a run has succeeded or failed, at intervals that grow from 1 s to about 10 s. Network
  * faults, 429 and 5xx don't end the wait.
  *
  * @throws {WaitTimeoutError} if `timeoutMs` passes, or the service asks for a longer wait; the run
@@ -102,35 +102,35 @@ class RunWait {
 
   async waitForEnd(): Promise<Run> {
     if (this.#options.delayFirst) await this.#pause(this.#getInterval(0));
-    for (let polls = 1; ; polls += 1) {
-      const { run, error } = await this.#poll(polls);
+    for (let pollNumber = 1; ; pollNumber += 1) {
+      const { run, error } = await this.#poll(pollNumber);
       if (run && isOver(run)) return run;
       const retryAfterMs = getRequestedWait(error);
       if (retryAfterMs > this.#getTimeLeft()) throw this.#timeoutError();
-      await this.#pause(Math.max(this.#getInterval(polls - 1), retryAfterMs));
+      await this.#pause(Math.max(this.#getInterval(pollNumber - 1), retryAfterMs));
     }
   }
 
   /** Polls and reports the result. @throws a fault that polling again can't mend */
-  async #poll(polls: number): Promise<PollResult> {
-    const askedAt = this.#now();
+  async #poll(pollNumber: number): Promise<PollResult> {
+    const polledAt = this.#now();
     const result = await poll(this.#client, this.#runId, this.#options, this.#getTimeLeft());
     const { error } = result;
-    this.#failingPolls = error && withFailure(this.#failingPolls, error, askedAt);
-    if (error && !this.#mayPass(error)) throw error;
+    this.#failingPolls = error && withFailure(this.#failingPolls, error, polledAt);
+    if (error && !this.#isTransient(error)) throw error;
 
     const failingMs = this.#failingPolls === undefined ? 0 : this.#now() - this.#failingPolls.since;
     this.#options.onPoll?.({
       ...result,
       failingMs,
-      polls,
+      polls: pollNumber,
       elapsedMs: this.#now() - this.#startedAt,
     });
     return result;
   }
 
-  #mayPass(error: PromptServiceError): boolean {
-    if (error.httpStatus !== 404) return isPassingFault(error);
+  #isTransient(error: PromptServiceError): boolean {
+    if (error.httpStatus !== 404) return isTransientFault(error);
     const missingSince = this.#failingPolls?.missingSince ?? this.#startedAt;
     return this.#options.idFromService === true && this.#now() - missingSince < MAX_RUN_MISSING_MS;
   }
@@ -146,9 +146,9 @@ class RunWait {
     return (this.#options.timeoutMs ?? Number.POSITIVE_INFINITY) - (this.#now() - this.#startedAt);
   }
 
-  #getInterval(step: number): number {
+  #getInterval(pollIndex: number): number {
     const { intervalMs, random = this.#client.random } = this.#options;
-    return intervalMs ?? computeGrowingInterval(step, random);
+    return intervalMs ?? computeGrowingInterval(pollIndex, random);
   }
 
   #timeoutError(): WaitTimeoutError {
@@ -169,8 +169,10 @@ async function poll(
   timeoutMs: number,
 ): Promise<PollResult> {
   try {
-    const limit = Number.isFinite(timeoutMs) ? Math.max(1, timeoutMs) : undefined;
-    return { run: await client.runs.get(runId, { retries: 0, timeoutMs: limit, signal, pace }) };
+    const requestTimeoutMs = Number.isFinite(timeoutMs) ? Math.max(1, timeoutMs) : undefined;
+    return {
+      run: await client.runs.get(runId, { retries: 0, timeoutMs: requestTimeoutMs, signal, pace }),
+    };
   } catch (error) {
     if (error instanceof PromptServiceError && !signal?.aborted) return { error };
     throw error;
@@ -185,19 +187,19 @@ interface FailingPolls {
 }
 
 function withFailure(
-  pollsBefore: FailingPolls | undefined,
+  earlierPolls: FailingPolls | undefined,
   error: PromptServiceError,
-  askedAt: number,
+  polledAt: number,
 ): FailingPolls {
   const isMissing = error.httpStatus === 404;
   return {
-    since: pollsBefore?.since ?? askedAt,
-    missingSince: pollsBefore?.missingSince ?? (isMissing ? askedAt : undefined),
+    since: earlierPolls?.since ?? polledAt,
+    missingSince: earlierPolls?.missingSince ?? (isMissing ? polledAt : undefined),
   };
 }
 
-function computeGrowingInterval(step: number, random: () => number): number {
-  const ms = Math.min(FIRST_INTERVAL_MS * INTERVAL_GROWTH ** step, LAST_INTERVAL_MS);
+function computeGrowingInterval(pollIndex: number, random: () => number): number {
+  const ms = Math.min(FIRST_INTERVAL_MS * INTERVAL_GROWTH ** pollIndex, LAST_INTERVAL_MS);
   return ms * (1 + JITTER * random());
 }
 

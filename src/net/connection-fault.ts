@@ -19,7 +19,7 @@ const FAULT_MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** Codes for a certificate that this machine does not trust, which a retry can't change. */
-const UNTRUSTED_CODES = new Set([
+const UNTRUSTED_CERTIFICATE_CODES = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -40,30 +40,30 @@ const INVALID_CERTIFICATE_CODES = new Set([
 export class ProxyFault extends Error {
   override readonly name = 'ProxyFault';
   /** False if a retry can't succeed. */
-  readonly mayPass: boolean;
+  readonly isRetryable: boolean;
 
   constructor(
-    readonly proxy: string,
+    readonly proxyHost: string,
     readonly reason: string,
-    options: { readonly mayPass?: boolean; readonly cause?: unknown } = {},
+    options: { readonly isRetryable?: boolean; readonly cause?: unknown } = {},
   ) {
-    const message = `the proxy ${proxy} made no connection: ${reason}`;
+    const message = `the proxy ${proxyHost} made no connection: ${reason}`;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.mayPass = options.mayPass ?? true;
+    this.isRetryable = options.isRetryable ?? true;
   }
 }
 
 /** Returns true if a connection failed because of a certificate, so that a retry can't succeed. */
 export function isCertificateFault(error: unknown): boolean {
   const code = findFaultCode(error) ?? '';
-  return UNTRUSTED_CODES.has(code) || INVALID_CERTIFICATE_CODES.has(code);
+  return UNTRUSTED_CERTIFICATE_CODES.has(code) || INVALID_CERTIFICATE_CODES.has(code);
 }
 
 /** Explains why a connection failed, with the system's error code, which users can search for. */
 export function explainConnectionFault(error: unknown): string {
   const code = findFaultCode(error);
   if (code === undefined) return getFaultMessage(error);
-  if (UNTRUSTED_CODES.has(code)) {
+  if (UNTRUSTED_CERTIFICATE_CODES.has(code)) {
     return `its certificate is not trusted (${code}); set NODE_EXTRA_CA_CERTS to the file of its CA`;
   }
   const message = FAULT_MESSAGES[code] ?? getFaultMessage(error);
@@ -76,7 +76,8 @@ export function explainConnectionFault(error: unknown): string {
  */
 export function explainFaultWithoutAddress(error: unknown): string {
   const code = findFaultCode(error);
-  const isKnown = code !== undefined && (UNTRUSTED_CODES.has(code) || code in FAULT_MESSAGES);
+  const isKnown =
+    code !== undefined && (UNTRUSTED_CERTIFICATE_CODES.has(code) || code in FAULT_MESSAGES);
   return isKnown ? explainConnectionFault(error) : (code ?? 'connection failed');
 }
 

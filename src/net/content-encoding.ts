@@ -3,25 +3,28 @@ import { pipeline, type Transform } from 'node:stream';
 // Encodings may be stacked, but more than two serve no purpose.
 const MAX_ENCODINGS = 2;
 
+/** The compression method in the first byte of zlib's header (RFC 1950, section 2.2). */
+const ZLIB_DEFLATE = 8;
+
 /** An answer that can't be decoded. */
 class EncodingFault extends Error {}
 
 /**
  * Decodes an answer as it arrives.
  *
- * @throws the error that `createFault` makes, while reading, for an unknown encoding or broken data
+ * @throws the error that `createError` makes, while reading, for an unknown encoding or broken data
  */
 export async function* decodeContent(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
-  createFault: (message: string) => Error,
+  createError: (message: string) => Error,
 ): AsyncGenerator<Uint8Array> {
   try {
     let pieces = body;
     for (const name of parseEncodings(encoding)) pieces = decodeLayer(pieces, name);
     yield* pieces;
   } catch (error) {
-    throw error instanceof EncodingFault ? createFault(error.message) : error;
+    throw error instanceof EncodingFault ? createError(error.message) : error;
   }
 }
 
@@ -48,13 +51,13 @@ async function* decodeLayer(
   if (firstPiece.done) return;
 
   const decoder = await createDecoder(name, firstPiece.value);
-  let fault: { readonly error: unknown } | undefined;
+  let sourceFault: { readonly error: unknown } | undefined;
   const readSource = async function* (): AsyncGenerator<Uint8Array> {
     yield firstPiece.value;
     try {
       yield* { [Symbol.asyncIterator]: () => encodedPieces };
     } catch (error) {
-      fault = { error };
+      sourceFault = { error };
       throw error;
     }
   };
@@ -64,7 +67,7 @@ async function* decodeLayer(
   try {
     yield* decoder as AsyncIterable<Uint8Array>;
   } catch (error) {
-    if (fault) throw fault.error;
+    if (sourceFault) throw sourceFault.error;
     throw new EncodingFault('the answer is not encoded as its headers say', { cause: error });
   } finally {
     decoder.destroy();
@@ -82,6 +85,7 @@ async function createDecoder(name: string, firstPiece: Uint8Array): Promise<Tran
     );
   }
 
-  // Some servers send raw deflate data under this name, without zlib's header, which begins with 8.
-  return ((firstPiece[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
+  // Some servers send raw deflate data under this name, without zlib's header (RFC 1950).
+  const compressionMethod = (firstPiece[0] ?? 0) & 0x0f;
+  return compressionMethod === ZLIB_DEFLATE ? zlib.createInflate() : zlib.createInflateRaw();
 }

@@ -44,14 +44,14 @@ export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
     ca,
     signal,
   } = options;
-  const tls = { timeout, ...(ca !== undefined && { ca }) };
-  if (proxy) return await createTunnelAgent(proxy, tls, options);
+  const connectOptions = { timeout, ...(ca !== undefined && { ca }) };
+  if (proxy) return await createTunnelAgent(proxy, connectOptions, options);
 
-  const [{ default: Agent }, { default: connector }] = await Promise.all([
+  const [{ default: Agent }, { default: createConnector }] = await Promise.all([
     import('undici/lib/dispatcher/agent.js'),
     import('undici/lib/core/connect.js'),
   ]);
-  const connect = connector({ ...tls, ...(lookup && { lookup }) });
+  const connect = createConnector({ ...connectOptions, ...(lookup && { lookup }) });
 
   return new Agent({
     ...keepAlive,
@@ -62,7 +62,7 @@ export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
 
 async function createTunnelAgent(
   proxy: URL,
-  tls: { readonly timeout: number },
+  connectOptions: { readonly timeout: number },
   { keepAlive, signal }: AgentOptions,
 ): Promise<Dispatcher> {
   const [{ default: ProxyAgent }, { default: Pool }, { default: openTunnel }] = await Promise.all([
@@ -79,7 +79,10 @@ async function createTunnelAgent(
     // undici itself would retry forever if the proxy closes the connection, and hides the proxy's
     // answer.
     const openCheckedTunnel = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
-      checkTunnel(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
+      checkTunnel(
+        proxy,
+        openTunnel.call(pool, { ...target, headersTimeout: connectOptions.timeout }),
+      );
     return Object.assign(pool, { connect: openCheckedTunnel });
   };
 
@@ -88,8 +91,8 @@ async function createTunnelAgent(
     uri: proxy.href,
     ...(token !== undefined && { token }),
     ...keepAlive,
-    requestTls: tls,
-    proxyTls: { timeout: tls.timeout },
+    requestTls: connectOptions,
+    proxyTls: { timeout: connectOptions.timeout },
     clientFactory,
   });
 }
@@ -103,13 +106,13 @@ async function checkTunnel(
     throw new ProxyFault(
       proxy.host,
       isClosed ? 'it closed the connection' : explainConnectionFault(error),
-      { mayPass: !isCertificateFault(error), cause: error },
+      { isRetryable: !isCertificateFault(error), cause: error },
     );
   });
   if (statusCode === 200) return { statusCode, socket, ...rest };
   socket.on('error', () => {}).destroy();
   throw new ProxyFault(proxy.host, explainProxyRefusal(proxy, statusCode), {
-    mayPass: statusCode >= 500,
+    isRetryable: statusCode >= 500,
   });
 }
 
@@ -121,10 +124,10 @@ function createAbortableConnector(signal: AbortSignal | undefined, connect: Conn
   if (!signal) return connect;
   return (target, callback) => {
     const socket = connect(target, callback);
-    const end = (): void => void socket.destroy(signal.reason as Error);
-    signal.addEventListener('abort', end, { once: true });
-    socket.once('close', () => signal.removeEventListener('abort', end));
-    if (signal.aborted) end();
+    const destroySocket = (): void => void socket.destroy(signal.reason as Error);
+    signal.addEventListener('abort', destroySocket, { once: true });
+    socket.once('close', () => signal.removeEventListener('abort', destroySocket));
+    if (signal.aborted) destroySocket();
     return socket;
   };
 }

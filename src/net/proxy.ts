@@ -1,3 +1,8 @@
+import { isIPv6 } from 'node:net';
+
+/** Matches an entry of `NO_PROXY`: a host or `[IPv6]`, and perhaps a port. */
+const NO_PROXY_ENTRY = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/;
+
 /** Proxy settings from the environment variables of these names. */
 export interface ProxyVariables {
   readonly httpsProxy?: string;
@@ -81,8 +86,8 @@ function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
     .split(/[\s,]+/)
     .filter(entry => entry !== '')
     .some(entry => {
-      // A host or `[IPv6]`, and perhaps a port.
-      const [, name = '', entryPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
+      if (isIPv6(entry)) return host === `[${entry}]`;
+      const [, name = '', entryPort] = NO_PROXY_ENTRY.exec(entry) ?? [];
       const domain = name.replace(/^\*?\./, '');
       if (entryPort !== undefined && entryPort !== targetPort) return false;
       return domain === '*' || (domain !== '' && (host === domain || host.endsWith(`.${domain}`)));

@@ -1,7 +1,7 @@
 /** The number and the intervals of a request's retries. */
 export interface RetryPolicy {
-  /** Maximum number of attempts, the first included. */
-  readonly attempts: number;
+  /** The first attempt is included. */
+  readonly maxAttempts: number;
   /**
    * The wait after the first attempt if the answer asks for none; it doubles after each attempt.
    */
@@ -13,25 +13,25 @@ export interface RetryPolicy {
 
 /** Requests to a service. */
 export const SERVICE_RETRIES: RetryPolicy = {
-  attempts: 4,
+  maxAttempts: 4,
   firstWaitMs: 500,
   maxWaitMs: 4000,
   backoffIsMinimum: true,
 };
 
 /** Creations of a batch after a 429: other rows use up the limit too. */
-export const CREATION_RETRIES: RetryPolicy = { ...SERVICE_RETRIES, attempts: 10 };
+export const CREATION_RETRIES: RetryPolicy = { ...SERVICE_RETRIES, maxAttempts: 10 };
 
 /** One creation whose answer was lost, at a service that keeps idempotency keys. */
 export const LOST_ANSWER_RETRIES: RetryPolicy = {
   ...SERVICE_RETRIES,
-  attempts: 6,
+  maxAttempts: 6,
   maxWaitMs: 8000,
 };
 
 /** Requests to a model provider, whose rate limits take longer to reset. */
 export const PROVIDER_RETRIES: RetryPolicy = {
-  attempts: 4,
+  maxAttempts: 4,
   firstWaitMs: 1000,
   maxWaitMs: 8000,
   backoffIsMinimum: false,
@@ -52,11 +52,11 @@ export interface FailedAttempt {
  * decides if the request may be sent again at all.
  */
 export function computeBackoff(
-  { attempts, firstWaitMs, maxWaitMs, backoffIsMinimum }: RetryPolicy,
+  { maxAttempts, firstWaitMs, maxWaitMs, backoffIsMinimum }: RetryPolicy,
   { attempt, retryAfterMs }: FailedAttempt,
   random: () => number = Math.random,
 ): number | undefined {
-  if (attempt >= attempts) return undefined;
+  if (attempt >= maxAttempts) return undefined;
   if (retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
   // Jitter, so that clients that were refused together don't come back together.
   const backoffMs = Math.min(firstWaitMs * 2 ** (attempt - 1), maxWaitMs) * (0.5 + random() / 2);

@@ -1,10 +1,7 @@
-// Words in the errors of runs on this machine that the command line recognises.
+// Words by which the command line recognises errors of runs on this machine.
 
-/** The words before the advised command in the error of a run that was stopped on this machine. */
+/** The words before the command that runs a stopped run again. */
 export const RERUN_ADVICE = '. To run it again: ';
 
-/**
- * The words, after the model's provider, in the error of a run whose answer ended at its token
- * limit.
- */
-export const CUT_SHORT = 'cut the answer short at the token limit';
+/** The words after the provider's name if an answer ended at its token limit. */
+export const CUT_SHORT_WORDS = 'cut the answer short at the token limit';

@@ -17,13 +17,13 @@ export interface LabelMove {
 }
 
 /** Matches 1 to 64 letters, digits and inner hyphens, such as `blue-2`. */
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+const LABEL_NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 const UUID_LENGTH = 36;
 const HYPHEN_INDEXES: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 
 /** Explains why a text can't be a label; undefined if it can. */
 export function findLabelFault(label: string): string | undefined {
-  if (!LABEL.test(label)) {
+  if (!LABEL_NAME.test(label)) {
     return 'a label is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens';
   }
   if (!canBeginUuid(label)) return undefined;

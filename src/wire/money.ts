@@ -1,16 +1,16 @@
 /** An amount in millionths of a US cent. It is an integer, so sums don't drift. */
 export type Money = number;
 
-const DOLLAR = 1e8;
+const MONEY_PER_DOLLAR = 1e8;
 
 /** Converts US dollars to the nearest amount. */
 export function toMoney(dollars: number): Money {
-  return Math.round(dollars * DOLLAR);
+  return Math.round(dollars * MONEY_PER_DOLLAR);
 }
 
 /** Converts an amount to US dollars, with at most eight decimals. */
 export function toDollars(amount: Money): number {
-  return amount / DOLLAR;
+  return amount / MONEY_PER_DOLLAR;
 }
 
 /**
@@ -29,9 +29,12 @@ export function formatDollars(amount: Money): string {
 /** Formats the cost of a run or a group of runs, with `~` before an estimate. */
 export function formatCost(
   cost: number | null,
-  { isEstimated = false, unknown = 'not known' }: { isEstimated?: boolean; unknown?: string } = {},
+  {
+    isEstimated = false,
+    unknownText = 'not known',
+  }: { isEstimated?: boolean; unknownText?: string } = {},
 ): string {
-  return cost === null ? unknown : `${isEstimated ? '~' : ''}${formatDollars(toMoney(cost))}`;
+  return cost === null ? unknownText : `${isEstimated ? '~' : ''}${formatDollars(toMoney(cost))}`;
 }
 
 /** Parses a plain decimal number of US dollars, at least 0; undefined for anything else. */

@@ -49,9 +49,13 @@ describe('the proxy for a URL', () => {
     expect(of('https://far.example/v1', noProxy)).toBe(expected);
   });
 
-  it('is not used for an excepted IPv6 address', () => {
-    expect(of('http://[::1]:8000/', '[::1]')).toBeUndefined();
-  });
+  it.each(['[::1]', '[::1]:8000', '::1', 'localhost,::1'])(
+    'is not used for an IPv6 address with NO_PROXY=%s',
+    noProxy => {
+      expect(of('http://[::1]:8000/', noProxy)).toBeUndefined();
+      expect(of('http://[::2]:8000/', noProxy)).toBe('http://q:2/');
+    },
+  );
 });
 
 describe("a proxy that can't be used", () => {

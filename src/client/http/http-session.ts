@@ -71,7 +71,7 @@ interface RepeatableRequest
   readonly onRetry?: (attempt: number, waitMs: number) => Promise<void>;
 }
 
-/** A step of a request, of which an event tells. */
+/** A step of a request, which an event reports. */
 interface RequestStep extends Pick<RequestEvent, 'kind' | 'attempt'> {
   readonly request: SessionRequest;
   readonly body?: RequestBody | string | undefined;
@@ -111,8 +111,11 @@ export class HttpSession {
   }
 
   /**
-   * Sends a request and retries if that is safe. Throws only the signal's reason and faults of the
-   * request's own body.
+   * Sends a request and retries if that is safe. Returns faults of the service and the network
+   * instead of throwing them.
+   *
+   * @throws the reason of a signal that aborts it, or a fault of reading the request's own body
+   * @throws {NetworkError} if the client is closed while the request waits for a retry
    */
   send(request: SessionRequest): Promise<AttemptOutcome> {
     const onRetry = async (attempt: number, waitMs: number): Promise<void> => {
@@ -239,7 +242,7 @@ export class HttpSession {
 
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, createTimeoutError);
       const receivedAt = this.now();
-      this.#applyHeaders(request, response);
+      this.#noteAnnouncements(request, response);
       const safeHeaders = this.redaction.redactValue(response.headers);
       const text = await readUnlessRedirect({ ...response, headers: safeHeaders });
 
@@ -262,20 +265,20 @@ export class HttpSession {
 
   #buildHeaders({ body, idempotencyKey }: SessionRequest): Record<string, string> {
     const { apiKey, cliAgent } = this.#options;
-    const agent = cliAgent?.() ?? '';
+    const resourcesHash = cliAgent?.() ?? '';
     return {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': this.userAgent,
       // A hash from a server that can't be a header must not break every later request.
-      ...(HEADER_VALUE.test(agent) && { [CLI_AGENT_HEADER]: agent }),
+      ...(HEADER_VALUE.test(resourcesHash) && { [CLI_AGENT_HEADER]: resourcesHash }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== undefined && { [IDEMPOTENCY_KEY_HEADER]: idempotencyKey }),
     };
   }
 
-  #applyHeaders(request: SessionRequest, { headers }: TransportResponse): void {
+  #noteAnnouncements(request: SessionRequest, { headers }: TransportResponse): void {
     // Before the body is read, because that may fail.
     if (announcesIdempotency(headers)) this.#keepsIdempotencyKeys = true;
     if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;

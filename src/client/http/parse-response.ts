@@ -46,8 +46,8 @@ const ERROR_CLASSES: Readonly<Record<number, typeof ServiceError>> = {
   431: ValidationError,
 };
 
-/** A number of 16 digits or more, such as 12345678901234567, or a very large one, such as 1e400. */
-const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
+/** Matches what may be a number of 16 digits or more, or a very large one, such as 1e400. */
+const LONG_OR_LARGE_NUMBER = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
 
 /** An answer whose body has been read, and the request that it answers. */
 export interface ReceivedResponse {
@@ -74,12 +74,12 @@ export type AttemptOutcome = (
 export function parseResponse(
   response: ReceivedResponse,
   redaction: Redaction,
-  parse = parseBoundedJson,
+  parseJson = parseBoundedJson,
 ): AttemptOutcome {
   const { method, httpStatus, headers } = response;
   const date = readDate(headers);
   try {
-    const envelope = parseEnvelope(response, redaction, parse);
+    const envelope = parseEnvelope(response, redaction, parseJson);
 
     // The outputs of a run are a result, and results stay as they came.
     const maskedEnvelope = redaction.redactValue(
@@ -108,11 +108,11 @@ export function parseResponse(
 export function parseEnvelope(
   response: ReceivedResponse,
   redaction: Redaction,
-  parse = parseBoundedJson,
+  parseJson = parseBoundedJson,
 ): Envelope<unknown> {
   if (isRedirect(response.httpStatus)) throw redirectError(response, redaction);
 
-  const value = parseValue(response, redaction, parse);
+  const value = parseValue(response, redaction, parseJson);
   if (!isEnvelope(value)) {
     throw unexpectedAnswerError(response, redaction, 'JSON without an envelope');
   }
@@ -138,10 +138,10 @@ function redirectError(
   redaction: Redaction,
 ): ProtocolError {
   const location = findHeader(headers, 'location');
-  const target =
+  const targetUrl =
     location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : location;
   return new ProtocolError(
-    `${method} ${redaction.redactText(url)} was redirected to ${target ?? 'nowhere'} (HTTP ${httpStatus}); the service's redirects are not followed`,
+    `${method} ${redaction.redactText(url)} was redirected to ${targetUrl ?? 'nowhere'} (HTTP ${httpStatus}); the service's redirects are not followed`,
     { httpStatus },
   );
 }
@@ -149,12 +149,12 @@ function redirectError(
 function parseValue(
   response: ReceivedResponse,
   redaction: Redaction,
-  parse: typeof parseBoundedJson,
+  parseJson: typeof parseBoundedJson,
 ): unknown {
   const text = response.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw unexpectedAnswerError(response, redaction, 'an empty answer');
   try {
-    return parse(text, MAX_JSON);
+    return parseJson(text, MAX_JSON);
   } catch (error) {
     if (error instanceof JsonLimitExceeded) {
       throw unexpectedAnswerError(response, redaction, `JSON that ${error.message}`);
@@ -210,7 +210,11 @@ function isEnvelope(value: unknown): value is Envelope<unknown> {
   return !('message' in value) || typeof value.message === 'string';
 }
 
-/** Returns the wait that an answer asks for, in milliseconds. `date` is the server's time. */
+/**
+ * Returns the wait that an answer asks for, in milliseconds.
+ *
+ * @param date the server's time
+ */
 function readRetryAfter(
   { headers, receivedAt }: ReceivedResponse,
   date: number | undefined,
@@ -252,15 +256,15 @@ function toServiceError(
   method: string,
   { httpStatus, retryAfterMs }: { httpStatus: number; retryAfterMs: number | undefined },
 ): ServiceError {
-  const text = message ?? `the service answered with HTTP ${httpStatus}`;
+  const errorMessage = message ?? `the service answered with HTTP ${httpStatus}`;
   const options = { httpStatus, data, retryAfterMs };
   const runId = findRunId(data);
   const isRunning =
     method === 'POST' && runId !== undefined && getEffectiveStatus(status, httpStatus) === 504;
 
   return isRunning
-    ? new GatewayTimeoutError(status, text, { ...options, runId })
-    : createServiceError(status, text, options);
+    ? new GatewayTimeoutError(status, errorMessage, { ...options, runId })
+    : createServiceError(status, errorMessage, options);
 }
 
 /**
@@ -295,7 +299,7 @@ export function findHeader(headers: AnswerHeaders, name: string): string | undef
 
 /** Returns a parser that keeps every digit, if the text needs one. */
 export async function loadNumberParser(text: string): Promise<typeof parseBoundedJson> {
-  if (!MAY_BE_INEXACT.test(text)) return parseBoundedJson;
+  if (!LONG_OR_LARGE_NUMBER.test(text)) return parseBoundedJson;
   const { parseKeepingNumbers } = await import('../../utils/written-numbers.ts');
   return parseKeepingNumbers;
 }

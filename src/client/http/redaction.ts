@@ -1,7 +1,7 @@
 const MASK = '[key]';
 
 /** A shorter key is masked only as a whole word, because its letters occur within other words. */
-const SAFE_LENGTH = 8;
+const MIN_SUBSTRING_LENGTH = 8;
 
 /** An even shorter key is not a secret, and its letters occur in any text. */
 const MIN_REDACTED_LENGTH = 4;
@@ -11,16 +11,16 @@ const MIN_REDACTED_LENGTH = 4;
  * logged.
  */
 export class Redaction {
-  readonly #pattern: RegExp | undefined;
+  readonly #keyPattern: RegExp | undefined;
 
   constructor(...keys: readonly string[]) {
     const patterns = keys.filter(key => key.length >= MIN_REDACTED_LENGTH).map(buildKeyPattern);
-    if (patterns.length > 0) this.#pattern = new RegExp(patterns.join('|'), 'g');
+    if (patterns.length > 0) this.#keyPattern = new RegExp(patterns.join('|'), 'g');
   }
 
   /** Returns the text with the key masked, in plain and URL-encoded form. */
   redactText(text: string): string {
-    return this.#pattern === undefined ? text : text.replace(this.#pattern, MASK);
+    return this.#keyPattern === undefined ? text : text.replace(this.#keyPattern, MASK);
   }
 
   /**
@@ -28,28 +28,30 @@ export class Redaction {
    * same object if it doesn't hold the key. Fields named `unmaskedField` are not masked.
    */
   redactValue<T>(value: T, unmaskedField?: string): T {
-    return this.#contains(value, unmaskedField) ? (this.#mask(value, unmaskedField) as T) : value;
+    return this.#containsKey(value, unmaskedField)
+      ? (this.#maskKey(value, unmaskedField) as T)
+      : value;
   }
 
-  #contains(value: unknown, unmaskedField: string | undefined): boolean {
+  #containsKey(value: unknown, unmaskedField: string | undefined): boolean {
     if (typeof value === 'string') return this.redactText(value) !== value;
     if (typeof value !== 'object' || value === null) return false;
-    if (Array.isArray(value)) return value.some(entry => this.#contains(entry, unmaskedField));
+    if (Array.isArray(value)) return value.some(entry => this.#containsKey(entry, unmaskedField));
     return Object.entries(value).some(
       ([name, entry]) =>
         this.redactText(name) !== name ||
-        (name !== unmaskedField && this.#contains(entry, unmaskedField)),
+        (name !== unmaskedField && this.#containsKey(entry, unmaskedField)),
     );
   }
 
-  #mask(value: unknown, unmaskedField: string | undefined): unknown {
+  #maskKey(value: unknown, unmaskedField: string | undefined): unknown {
     if (typeof value === 'string') return this.redactText(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map(entry => this.#mask(entry, unmaskedField));
+    if (Array.isArray(value)) return value.map(entry => this.#maskKey(entry, unmaskedField));
 
     const fields = Object.entries(value).map(([name, entry]: [string, unknown]) => [
       this.redactText(name),
-      name === unmaskedField ? entry : this.#mask(entry, unmaskedField),
+      name === unmaskedField ? entry : this.#maskKey(entry, unmaskedField),
     ]);
     return Object.fromEntries(fields) as unknown;
   }
@@ -57,7 +59,7 @@ export class Redaction {
 
 function buildKeyPattern(key: string): string {
   const spellings = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
-  return key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${spellings})(?![\\w-])` : spellings;
+  return key.length < MIN_SUBSTRING_LENGTH ? `(?<![\\w-])(?:${spellings})(?![\\w-])` : spellings;
 }
 
 function escapeForRegExp(text: string): string {

@@ -3,8 +3,11 @@ import type { AnswerHeaders, RequestBody } from '../transport.ts';
 import { findHeader } from './parse-response.ts';
 import type { Redaction } from './redaction.ts';
 
-/** Maximum size of a body in an event. */
-const MAX_SHOWN_BYTES = 4096;
+/** Maximum length of a body in an event. */
+const MAX_BODY_LENGTH = 4096;
+
+/** Bytes read beyond this maximum, so that a key at the cut is complete and can be masked. */
+const MAX_KEY_BYTES = 4096;
 
 /** The headers of requests and answers that events include. */
 const NOTABLE_HEADERS = [
@@ -34,7 +37,7 @@ export async function buildEventDetails(
   return {
     ...facts,
     ...(headers && pickNotableHeaders(headers)),
-    ...(body && { body: redaction.redactText(await readBeginning(body)) }),
+    ...(body && { body: await readMaskedBeginning(body, redaction) }),
   };
 }
 
@@ -48,17 +51,23 @@ function pickNotableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
   return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-/** Returns the first 4 KiB of a body. */
-async function readBeginning(body: RequestBody | string): Promise<string> {
-  if (typeof body === 'string') return body.slice(0, MAX_SHOWN_BYTES);
+/** Returns the beginning of a body. The key is masked first, because the cut might split it. */
+async function readMaskedBeginning(
+  body: RequestBody | string,
+  redaction: Redaction,
+): Promise<string> {
+  const text = typeof body === 'string' ? body : await readBeginning(body);
+  return redaction.redactText(text).slice(0, MAX_BODY_LENGTH);
+}
 
+async function readBeginning(body: RequestBody): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of body.chunks()) {
     pieces.push(Buffer.from(piece));
     bytes += piece.byteLength;
-    if (bytes >= MAX_SHOWN_BYTES) break;
+    if (bytes >= MAX_BODY_LENGTH + MAX_KEY_BYTES) break;
   }
 
-  return Buffer.concat(pieces).toString('utf8').slice(0, MAX_SHOWN_BYTES);
+  return Buffer.concat(pieces).toString('utf8');
 }

@@ -47,10 +47,10 @@ export async function createTransport(options: TransportOptions = {}): Promise<T
   const { proxy = {}, connectTimeoutMs = SERVICE_CONNECT_TIMEOUT_MS } = options;
   checkProxySettings(proxy);
   const { default: request } = await import('undici/lib/api/api-request.js');
-  const endBaseline = options.shortLived ? useBaselineWebAssembly() : () => {};
+  const restoreCompilerFlags = options.shortLived ? useBaselineWebAssembly() : () => {};
   const reused = new AgentPool(proxy, { connectTimeoutMs });
   const fresh = new AgentPool(proxy, { connectTimeoutMs, keepAlive: FRESH_CONNECTIONS });
-  return new UndiciTransport(request, reused, fresh, endBaseline);
+  return new UndiciTransport(request, reused, fresh, restoreCompilerFlags);
 }
 
 class UndiciTransport implements Transport {
@@ -116,9 +116,9 @@ class AgentPool {
 
   open(url: URL): Promise<Dispatcher> {
     const proxy = findProxy(url, this.#proxies);
-    const name = proxy?.href ?? '';
-    const agent = this.#agents.get(name) ?? openAgent({ ...this.#options, proxy });
-    this.#agents.set(name, agent);
+    const proxyUrl = proxy?.href ?? '';
+    const agent = this.#agents.get(proxyUrl) ?? openAgent({ ...this.#options, proxy });
+    this.#agents.set(proxyUrl, agent);
     return agent;
   }
 
@@ -197,7 +197,7 @@ class RequestInFlight {
         const onConnect = handler.onConnect?.bind(handler);
         handler.onConnect = abort => {
           this.#abort = abort;
-          // undici now drops a request that was aborted while it waited for a connection.
+          // undici drops a request here if it was aborted while it waited for a connection.
           if (!this.#request.signal?.aborted) this.#markSent();
           onConnect?.(abort);
         };
@@ -296,17 +296,21 @@ function toNetworkError(
 
   const { origin } = new URL(url);
   if (error instanceof ProxyFault) {
-    const { proxy, reason, mayPass } = error;
-    const what = `can't connect to ${origin} through the proxy ${proxy}: ${reason}`;
-    return new NetworkError(what, { nothingSent: true, mayPass, cause: error.cause });
+    const { proxyHost, reason, isRetryable } = error;
+    const message = `can't connect to ${origin} through the proxy ${proxyHost}: ${reason}`;
+    return new NetworkError(message, {
+      nothingSent: true,
+      mayPass: isRetryable,
+      cause: error.cause,
+    });
   }
 
   if (findFaultCode(error) === 'UND_ERR_INVALID_ARG') {
     return new InvalidRequestError(getFaultMessage(error), { cause: error });
   }
 
-  const what = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
-  return new NetworkError(`${what}: ${explainConnectionFault(error)}`, {
+  const failure = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
+  return new NetworkError(`${failure}: ${explainConnectionFault(error)}`, {
     nothingSent,
     mayPass: !isCertificateFault(error),
     cause: error,

@@ -10,12 +10,12 @@ import type { Answer, Requester, RequestOptions } from '../request-options.ts';
  */
 export function requireData<T>(
   answer: Answer<T>,
-  what: string,
-  check: (data: UncheckedObject) => string | undefined,
+  noun: string,
+  findFault: (data: UncheckedObject) => string | undefined,
 ): T {
-  const fault = isJsonObject(answer.data) ? check(answer.data) : 'it is not an object';
+  const fault = isJsonObject(answer.data) ? findFault(answer.data) : 'it is not an object';
   if (fault === undefined) return answer.data;
-  throw new ProtocolError(`the service's answer is not the expected ${what}: ${fault}`, {
+  throw new ProtocolError(`the service's answer is not the expected ${noun}: ${fault}`, {
     httpStatus: answer.httpStatus,
   });
 }
@@ -49,10 +49,10 @@ export abstract class EndpointGroup {
   protected async read<T>(
     [method, path]: readonly [method: string, path: string],
     options: RequestOptions,
-    what: string,
-    check: (data: UncheckedObject) => string | undefined = () => undefined,
+    noun: string,
+    findFault: (data: UncheckedObject) => string | undefined = () => undefined,
   ): Promise<T> {
-    return requireData(await this.service.request<T>(method, path, options), what, check);
+    return requireData(await this.service.request<T>(method, path, options), noun, findFault);
   }
 }
 
@@ -80,12 +80,12 @@ export function findOptionalTextFault(
 export function findListFault(
   data: UncheckedObject,
   name: string,
-  check: (entry: UncheckedObject) => string | undefined = () => undefined,
+  findEntryFault: (entry: UncheckedObject) => string | undefined = () => undefined,
 ): string | undefined {
   const list = data[name];
   if (!Array.isArray(list)) return `${name} is not a list`;
   for (const entry of list as unknown[]) {
-    const fault = isJsonObject(entry) ? check(entry) : 'it is not an object';
+    const fault = isJsonObject(entry) ? findEntryFault(entry) : 'it is not an object';
     if (fault !== undefined) return `in ${name}, ${fault}`;
   }
   return undefined;

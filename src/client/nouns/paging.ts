@@ -41,13 +41,13 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
   query: Q,
 ): AsyncGenerator<P> {
   const isBackwards = query.endingBefore !== undefined;
-  const cursors = new Set<string>();
+  const usedCursors = new Set<string>();
 
   let remainingRows = query.limit ?? Number.POSITIVE_INFINITY;
   let cursor = isBackwards ? query.endingBefore : query.startingAfter;
   for (let pageNumber = 1; remainingRows > 0; pageNumber += 1) {
     checkPageCount(list.noun, pageNumber);
-    if (cursor !== undefined) cursors.add(cursor);
+    if (cursor !== undefined) usedCursors.add(cursor);
     const position =
       cursor === undefined ? {} : { [isBackwards ? 'endingBefore' : 'startingAfter']: cursor };
     const page = await list.fetch({
@@ -70,7 +70,7 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
 
     cursor = list.rowCursor(lastRow);
 
-    if (cursors.has(cursor)) {
+    if (usedCursors.has(cursor)) {
       throw new ProtocolError(`the service returns the same page of ${list.noun} again and again`);
     }
   }
@@ -85,10 +85,10 @@ function filterByPeriod<Q extends PagedQuery, P extends Page<unknown>>(
   page: P,
   isBackwards: boolean,
 ): Page<unknown> {
-  const times = page.rows.map(row => comparePeriod?.(row) ?? 'within');
+  const placements = page.rows.map(row => comparePeriod?.(row) ?? 'within');
   return {
-    rows: page.rows.filter((_, index) => times[index] === 'within'),
-    hasMore: page.hasMore && !times.includes(isBackwards ? 'after' : 'before'),
+    rows: page.rows.filter((_, index) => placements[index] === 'within'),
+    hasMore: page.hasMore && !placements.includes(isBackwards ? 'after' : 'before'),
   };
 }
 

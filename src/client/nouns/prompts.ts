@@ -53,8 +53,8 @@ export class Prompts extends EndpointGroup {
     promptId: string,
     options: ReadOptions & { readonly versionId?: string } = {},
   ): Promise<PromptVersion> {
-    const { versionId, ...rest } = options;
-    const request = { ...rest, query: { versionId } };
+    const { versionId, ...requestOptions } = options;
+    const request = { ...requestOptions, query: { versionId } };
     return await this.read(
       ['GET', urlPath`/prompts/${promptId}`],
       request,
@@ -167,16 +167,16 @@ function findRowsFault(data: UncheckedObject): string | undefined {
 }
 
 function checkSearchWords(words: string): string {
-  const q = words.trim();
-  if (q === '') throw new InvalidRequestError('a search needs at least one word');
+  const query = words.trim();
+  if (query === '') throw new InvalidRequestError('a search needs at least one word');
 
-  if (q.length > MAX_QUERY_LENGTH) {
+  if (query.length > MAX_QUERY_LENGTH) {
     throw new InvalidRequestError(
-      `a search takes at most ${MAX_QUERY_LENGTH} characters, not ${q.length}`,
+      `a search takes at most ${MAX_QUERY_LENGTH} characters, not ${query.length}`,
     );
   }
 
-  return q;
+  return query;
 }
 
 /** Endpoints for prompt versions. */

@@ -1,5 +1,4 @@
-import type { UncheckedObject } from '../../utils/bounded-json.ts';
-import { isJsonObject } from '../../utils/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { Resources } from '../../wire/index.ts';
 import type { ReadOptions } from '../request-options.ts';
 import { EndpointGroup, findTextFault } from './answer-data.ts';

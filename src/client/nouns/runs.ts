@@ -39,13 +39,13 @@ export class Runs extends EndpointGroup {
 
   /** Returns one run. @throws {ProtocolError} if the service answers with another one */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
-    const check = (data: UncheckedObject): string | undefined =>
+    const findFault = (data: UncheckedObject): string | undefined =>
       findRunFault(data) ??
       (String(data.runId).toLowerCase() === runId.toLowerCase()
         ? undefined
         : 'it has the id of another run');
     return withoutSavedTo(
-      await this.read<Run>(['GET', urlPath`/runs/${runId}`], options, 'run', check),
+      await this.read<Run>(['GET', urlPath`/runs/${runId}`], options, 'run', findFault),
     );
   }
 

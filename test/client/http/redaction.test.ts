@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../../src/client/errors.ts';
 import { Redaction } from '../../../src/client/http/redaction.ts';
-import { KEY, rejection, startScript, type TestClient } from '../../support/client.ts';
-import { failure, html, type PlainAnswer, success } from '../../support/scripted-service.ts';
+import { KEY, rejection, startScript, type TestClient, testClient } from '../../support/client.ts';
+import {
+  failure,
+  html,
+  type PlainAnswer,
+  scriptedServiceForTest,
+  success,
+} from '../../support/scripted-service.ts';
 
 const once = { retries: 0 };
 
@@ -70,6 +76,22 @@ describe('the key that a server repeats', () => {
     const { client } = await startScript({ answer: success({ rows: [row], hasMore: false }) });
     const { rows } = await client.runs.list();
     expect(rows).toEqual([{ ...row, runName: '[key]' }]);
+  });
+
+  it('is masked in the bodies of events, also where a body is cut', async () => {
+    const body = 'x'.repeat(4090) + KEY;
+    const service = await scriptedServiceForTest({ answer: { status: 200, body } });
+    const client = testClient(service.baseUrl, { eventBodies: true });
+    const streamed = {
+      length: body.length,
+      async *chunks() {
+        yield Buffer.from(body);
+      },
+    };
+    await rejection(client.request('POST', '/x', { ...once, body: streamed }), ProtocolError);
+
+    const bodies = client.events.map(event => event.body).filter(text => text !== undefined);
+    expect(bodies).toEqual(Array(2).fill(`${'x'.repeat(4090)}[key]`));
   });
 
   it('leaves the text of an answer that does not hold it as it came', async () => {

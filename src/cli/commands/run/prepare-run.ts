@@ -1,4 +1,4 @@
-import { isPassingFault } from '../../../client/http/retry.ts';
+import { isTransientFault } from '../../../client/http/retry.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
@@ -151,7 +151,7 @@ async function withConfig(
     const { promptVersionId, config } = await readVersion(ctx, connection, resolvedTarget);
     return { promptVersionId, config, mayBePrompt: false };
   } catch (error) {
-    if (needsConfig || ctx.signal.aborted || !isPassingFault(error)) throw error;
+    if (needsConfig || ctx.signal.aborted || !isTransientFault(error)) throw error;
     ctx.io.note(`note: the inputs were not checked: ${toOneLine(getErrorMessage(error))}`);
     return resolvedTarget;
   }

@@ -220,7 +220,8 @@ function createUsageColumns(
     {
       title: 'Cost',
       align: 'right',
-      cell: ({ cost, estimated: isEstimated }) => formatCost(cost, { isEstimated, unknown: '–' }),
+      cell: ({ cost, estimated: isEstimated }) =>
+        formatCost(cost, { isEstimated, unknownText: '–' }),
     },
     {
       title: '',

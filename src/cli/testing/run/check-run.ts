@@ -4,7 +4,7 @@ import {
   type JsonValue,
   parseJson,
 } from '../../../files/formats/json.ts';
-import { CUT_SHORT } from '../../../wire/error-words.ts';
+import { CUT_SHORT_WORDS } from '../../../wire/error-words.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { EXIT } from '../../core/exit-codes.ts';
@@ -165,7 +165,10 @@ function isCutAtTokenLimit(run: Run): boolean {
   const [, message = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];
   const hasText = joinTextOutputs(run.outputs) !== '';
   return (
-    run.runStatus === 'failed' && errors.length === 1 && hasText && message.startsWith(CUT_SHORT)
+    run.runStatus === 'failed' &&
+    errors.length === 1 &&
+    hasText &&
+    message.startsWith(CUT_SHORT_WORDS)
   );
 }
 

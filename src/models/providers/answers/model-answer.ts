@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../../files/formats/json.ts';
 import { readValueAt } from '../../../utils/bounded-json.ts';
-import { CUT_SHORT } from '../../../wire/error-words.ts';
+import { CUT_SHORT_WORDS } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
 import { findReason } from './error-body.ts';
 import type { AnswerImage } from './fetch-answer-images.ts';
@@ -41,7 +41,7 @@ interface StopFault {
 
 /** The faults that stop reasons stand for, by meaning. */
 const STOP_FAULTS: Readonly<Partial<Record<StopMeaning, StopFault>>> = {
-  length: { what: CUT_SHORT, advice: 'raise maxOutputTokens, or ask for a shorter answer' },
+  length: { what: CUT_SHORT_WORDS, advice: 'raise maxOutputTokens, or ask for a shorter answer' },
   context: {
     what: "'s answer was cut short: the model's context is full",
     advice: 'shorten the prompt, or use a model with a larger context',

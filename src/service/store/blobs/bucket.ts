@@ -20,7 +20,7 @@ export interface BucketRequest {
 
 /** The retries after temporary faults. A store that doesn't answer in time is not asked again. */
 const RETRIES: RetryPolicy = {
-  attempts: 3,
+  maxAttempts: 3,
   firstWaitMs: 200,
   maxWaitMs: 1000,
   backoffIsMinimum: false,
