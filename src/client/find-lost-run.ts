@@ -127,8 +127,8 @@ async function fetchRowsAround(
     { since: guessedStart, limit: MAX_LIST_LIMIT },
     options,
   );
-  if (!hasMore && computeEarliestStart(client, creations) >= guessedStart)
-    return { rows, complete: true };
+  const isComplete = !hasMore && computeEarliestStart(client, creations) >= guessedStart;
+  if (isComplete) return { rows, complete: true };
   return fetchRowsWithin(client, mergeWindows(client, creations), maxPages - 1, options);
 }
 
