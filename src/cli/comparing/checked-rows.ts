@@ -44,17 +44,17 @@ export interface CheckedRow extends Omit<ComparedRow, 'results'> {
  */
 export async function readCheckedRows(
   ctx: Context,
-  { from, ...form }: Omit<SourceFlags, 'from'> & { readonly from: string | undefined },
+  { from, ...formatFlags }: Omit<SourceFlags, 'from'> & { readonly from: string | undefined },
   common: CommonInputs,
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
   if (from === undefined) {
-    throwIfWithoutInputs(common, variants);
+    requireInputs(common, variants);
     const finder = createImageFinder(ctx);
     return [await checkComparedRow(ONLY_ROW, common, variants, { common: finder, row: finder })];
   }
 
-  const source = await openSource(ctx, { from, ...form });
+  const source = await openSource(ctx, { from, ...formatFlags });
   const finders = {
     common: createImageFinder(ctx),
     row: createNamedImageFinder(
@@ -69,13 +69,13 @@ export async function readCheckedRows(
 
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal, fieldsWithItem ?? variantFields[0])) {
-    const place = `${source.name}:${row.line}`;
-    if (isFaulty(row)) throw usageError(`${place}: ${row.fault}`);
+    const location = `${source.name}:${row.line}`;
+    if (isFaulty(row)) throw usageError(`${location}: ${row.fault}`);
     try {
       rows.push(await checkComparedRow(row, common, variants, finders));
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      throw usageError(`${place}: ${error.message}`, ...error.hints);
+      throw usageError(`${location}: ${error.message}`, ...error.hints);
     }
   }
 
@@ -88,7 +88,7 @@ export async function readCheckedRows(
  *
  * @throws {CliError} USAGE_ERROR
  */
-function throwIfWithoutInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
+function requireInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
   if (text.size + images.length > 0) return;
 
   const takesNoInputs = ({ config }: Variant): boolean => {
@@ -103,7 +103,7 @@ function throwIfWithoutInputs({ text, images }: CommonInputs, variants: readonly
   );
 }
 
-/** Returns the digest of a row's inputs, without its options. */
+/** Returns the digest of a row's inputs, as the first variant takes them, without its options. */
 export function computeInputsDigest({ requests }: CheckedRow): string | undefined {
   const [request] = requests;
   return request && computeRequestDigest({ ...request, options: new Map() });

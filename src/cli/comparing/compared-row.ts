@@ -26,40 +26,46 @@ export interface ComparedRow {
   readonly results: readonly VariantResult[];
 }
 
-/** The context of a row's results: what the rows of a comparison share. */
+/** The values that the rows of a comparison share. */
 interface ResultsContext {
   readonly variants: readonly Variant[];
   readonly budget: Budget;
-  /** The verdicts by row number; undefined without `--expect`. */
-  readonly judgements: ReadonlyMap<number, CaseVerdict> | undefined;
+  /** The judgements by row number; undefined without `--expect`. */
+  readonly judgements: ReadonlyMap<number, ComparedRowJudgement> | undefined;
 }
 
-/** The verdicts of a case on the answers to a row, one for each variant. */
-export interface CaseVerdict {
+/** The judgement of a row's case on its answers, in the order of the variants. */
+export interface ComparedRowJudgement {
+  /** The name of the case. */
   readonly case: string;
-  /** Undefined if there is no answer, or it could not be judged. */
+  /** True for an answer that passes; undefined if there is none, or it could not be judged. */
   readonly passes: readonly (boolean | undefined)[];
+  /** The messages of the expectations that each answer failed. */
+  readonly messages: readonly (readonly string[])[];
+  /** The faults that kept answers from being judged. */
+  readonly faults: readonly Failure[];
 }
 
 /**
- * The verdict: `failed` if a run failed or could not be created, else `not run` if a run was not
- * made, else `changed` if the outputs differ.
+ * The verdict on a row: `failed` if a run failed or could not be created; otherwise `not run` if a
+ * run was not tried; otherwise `changed` if the outputs differ, or `same`.
  */
 export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
 
 export function computeRowVerdict({ results }: ComparedRow): RowVerdict {
-  const ranResults = results.filter(wasRun);
-  if (ranResults.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
-  if (ranResults.length < results.length) return 'not run';
+  const attemptedResults = results.filter(wasAttempted);
+  if (attemptedResults.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
+  if (attemptedResults.length < results.length) return 'not run';
 
   const contents = results.map(toComparableContent);
   return contents.every(content => content === contents[0]) ? 'same' : 'changed';
 }
 
 /**
- * Returns false if the run was not made because of the cap, or a fault that every row would meet.
+ * Returns false if no run was tried, because a cap was reached, or because of a fault that every row
+ * would meet.
  */
-export function wasRun({ fault, isPostponed = false }: RequestResult): boolean {
+export function wasAttempted({ fault, isPostponed = false }: RequestResult): boolean {
   return !isPostponed && fault?.exitCode !== EXIT.capReached;
 }
 
@@ -88,7 +94,7 @@ export function formatAnswer({ run, fault }: VariantResult): string {
     .join('\n');
 }
 
-/** Explains why a variant has no answer, or no whole one; undefined if its run succeeded. */
+/** Returns the reason why a variant has no complete answer; undefined if its run succeeded. */
 export function findVariantFailure({ run, fault }: VariantResult): Failure | undefined {
   if (fault !== undefined) return fault;
   if (run === undefined || run.runStatus === 'succeeded') return undefined;
@@ -107,8 +113,8 @@ export function formatPassed(isPassed: boolean | undefined): 'passed' | 'failed'
   return isPassed ? 'passed' : 'failed';
 }
 
-/** Returns the known tokens, credits and cost of a run. */
-export function measureRun(
+/** Returns the tokens, credits and cost of a run; undefined for those that are unknown. */
+export function getKnownUsage(
   run: Run | undefined,
   budget: Budget,
 ): Pick<RunSpend, 'credits' | 'cost'> & { readonly tokens: number | undefined } {
@@ -145,7 +151,7 @@ function toResultData(
   variant: Variant | undefined,
   { budget, passed }: { readonly budget: Budget; readonly passed: boolean | null | undefined },
 ): object {
-  const { tokens, credits, cost } = measureRun(run, budget);
+  const { tokens, credits, cost } = getKnownUsage(run, budget);
   return withoutUndefined({
     target: variant?.name,
     promptVersionId: variant?.promptVersionId,
@@ -173,7 +179,7 @@ export function formatRowCells(
   const { row, id, results } = comparedRow;
   const cells = [String(row), id, computeRowVerdict(comparedRow)];
   for (const [index, { run, seconds }] of results.entries()) {
-    const { tokens = '-', credits } = measureRun(run, budget);
+    const { tokens = '-', credits } = getKnownUsage(run, budget);
     cells.push(
       run?.runId ?? '-',
       run?.runStatus ?? 'not run',

@@ -18,7 +18,7 @@ export async function checkComparisonPrices({
   judgedExpectations,
 }: PreparedComparison): Promise<void> {
   for (const [index, { connection }] of variants.entries()) {
-    // A row does not decide if its model has a price.
+    // A price depends on the model, not on the row, so that the first row stands for all.
     const request = rows[0]?.requests[index];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
@@ -54,7 +54,7 @@ async function forecastRuns(
   }
 }
 
-/** Adds the questions to judges: of each answer to a row, those of the row's case. */
+/** Adds the questions to judges: each answer to a row is asked about as the row's case says. */
 async function forecastJudgeQuestions(
   forecast: Forecast,
   { rows, variants, expectedCases, judge, providerBatch }: PreparedComparison,

@@ -3,13 +3,13 @@ import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { formatResumeHint } from '../creation/spending/caps.ts';
 import { areUnanswered, nobodyAnsweredError, type RequestResult } from '../jobs/run-requests.ts';
-import { type ComparedRow, computeRowVerdict, wasRun } from './compared-row.ts';
+import { type ComparedRow, computeRowVerdict, wasAttempted } from './compared-row.ts';
 import { findJudgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
 /**
- * Throws the error of an unfinished comparison: it reached a cap, rows were not run or judged, or
- * none of its models answered.
+ * Throws an error if a comparison reached a cap, left rows that were not run or judged, or got no
+ * answer at all.
  */
 export function throwIfComparisonUnfinished({
   budget,
@@ -28,7 +28,7 @@ export function throwIfComparisonUnfinished({
 /** Returns the error of a comparison that a cap stopped, with the number of rows not run. */
 function stoppedComparisonError(capError: CliError, rows: readonly ComparedRow[]): CliError {
   const { message, status, exitCode, data } = capError;
-  const notRunCount = rows.filter(({ results }) => !results.every(wasRun)).length;
+  const notRunCount = rows.filter(({ results }) => !results.every(wasAttempted)).length;
   return new CliError(`${message}; ${pluralize(notRunCount, 'row')} not done`, {
     status,
     exitCode,
@@ -37,7 +37,7 @@ function stoppedComparisonError(capError: CliError, rows: readonly ComparedRow[]
   });
 }
 
-/** Throws the fault that postponed rows, with their number. */
+/** Throws an error with the fault that postponed rows, and their number. */
 function throwIfPostponed(rows: readonly ComparedRow[]): void {
   const postponedResults = rows.flatMap(({ results }) => results.filter(isPostponedResult));
   const fault = postponedResults[0]?.fault;
@@ -58,8 +58,8 @@ function isPostponedResult({ isPostponed = false }: RequestResult): boolean {
 }
 
 /**
- * Returns the exit code. If a row could not run, it is the code of that fault, even with
- * `--fail-on`.
+ * Returns the exit code: that of the first fault if a row could not run, otherwise the one that
+ * `--fail-on` asks for.
  */
 export function getComparisonExitCode(
   rows: readonly ComparedRow[],

@@ -10,23 +10,23 @@ import { computeDifferences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridTotal } from '../outputs/html/grid.ts';
 import {
   type ComparedRow,
+  type ComparedRowJudgement,
   computeRowVerdict,
   formatAnswer,
   formatPassed,
-  measureRun,
+  getKnownUsage,
   type RowVerdict,
   type VariantResult,
-  wasRun,
+  wasAttempted,
 } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
-import type { ComparedRowJudgement } from './judge-rows.ts';
 
 /** A comparison whose rows have run. */
 export interface FinishedComparison {
   readonly variants: readonly Variant[];
   readonly comparedRows: readonly ComparedRow[];
   readonly budget: Budget;
-  /** The verdicts by row number; undefined without `--expect`. */
+  /** The judgements by row number; undefined without `--expect`. */
   readonly judgements: ReadonlyMap<number, ComparedRowJudgement> | undefined;
 }
 
@@ -60,28 +60,28 @@ export async function buildComparisonGrid(
   };
 }
 
-/** Returns the number of rows of each verdict, such as `3 same`. */
+/** Returns how many rows have each verdict, such as `3 same`. */
 function formatVerdictCounts(rows: readonly ComparedRow[]): string[] {
   const verdicts = rows.map(computeRowVerdict);
-  const count = (verdict: RowVerdict): string =>
+  const formatCount = (verdict: RowVerdict): string =>
     `${verdicts.filter(rowVerdict => rowVerdict === verdict).length} ${verdict}`;
   const rowsInDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt));
 
-  const counts = [count('same'), count('changed'), count('failed')];
+  const counts = [formatCount('same'), formatCount('changed'), formatCount('failed')];
   if (rowsInDoubt.length > 0) counts.push(`${rowsInDoubt.length} of them in doubt`);
-  if (verdicts.includes('not run')) counts.push(count('not run'));
+  if (verdicts.includes('not run')) counts.push(formatCount('not run'));
   return counts;
 }
 
 function formatVariantTotals(results: readonly VariantResult[], budget: Budget): GridTotal[] {
-  const ranResults = results.filter(wasRun);
-  const succeededCount = ranResults.filter(hasSucceeded).length;
+  const attemptedResults = results.filter(wasAttempted);
+  const succeededCount = attemptedResults.filter(hasSucceeded).length;
   const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.computeTotals(results.flatMap(({ run }) => run?.runId ?? []));
 
   return [
     { name: 'succeeded', value: String(succeededCount) },
-    { name: 'failed', value: String(ranResults.length - succeededCount) },
+    { name: 'failed', value: String(attemptedResults.length - succeededCount) },
     { name: 'time', value: `${seconds.toFixed(1)} s` },
     ...formatSpentTotals(spent, { withCredits: true }),
   ];
@@ -93,7 +93,7 @@ async function buildComparisonGridRow(
   budget: Budget,
   judgement: ComparedRowJudgement | undefined,
 ): Promise<GridRow> {
-  const [first] = row.results;
+  const [firstResult] = row.results;
   const cells: GridCell[] = [];
   for (const [index, result] of row.results.entries()) {
     const passed = formatPassed(judgement?.passes[index]);
@@ -101,7 +101,7 @@ async function buildComparisonGridRow(
     const messages = (judgement?.messages[index] ?? []).map(
       (text): GridPart => ({ kind: 'message', text }),
     );
-    const answerParts = await buildResultParts(ctx, result, first);
+    const answerParts = await buildResultParts(ctx, result, firstResult);
     cells.push({ state: getVariantState(result), facts, parts: [...messages, ...answerParts] });
   }
 
@@ -110,7 +110,7 @@ async function buildComparisonGridRow(
 
 /** Returns the known facts: time, tokens and cost. */
 function formatResultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
-  const { tokens = '–', credits, cost } = measureRun(run, budget);
+  const { tokens = '–', credits, cost } = getKnownUsage(run, budget);
   const facts = seconds === null ? [] : [`${seconds.toFixed(1)} s`];
   facts.push(pluralize(tokens, 'token'));
   if (credits !== undefined) facts.push(formatCredits(credits));

@@ -16,8 +16,8 @@ export interface ResumableComparison extends ResumeOptions {
 }
 
 /**
- * Calls `work` with the journaled requests to each service, by the service's name. The journals are
- * closed afterwards.
+ * Opens a journal for each service, calls `work` with the requests by service, and closes the
+ * journals.
  */
 export async function withJournals<T>(
   ctx: Context,

@@ -12,15 +12,14 @@ export interface Variant {
   readonly promptVersionId: string;
   /** The model to use instead of the prompt's own; undefined keeps the prompt's. */
   readonly model: string | undefined;
-  /** The estimate in the search row. */
+  /** The estimate that the service lists with the prompt, unchecked. */
   readonly estimatedCredits: unknown;
   /** The version's config. */
   readonly config: unknown;
 }
 
 /**
- * Returns the variants of targets and models: every target with every model. `file@git:<revision>`
- * is the prompt file with its partials at that revision.
+ * Returns a variant for each target with each model; for each target alone if there are no models.
  *
  * @throws {CliError} USAGE_ERROR if there are fewer than two
  */

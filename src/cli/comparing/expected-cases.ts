@@ -19,7 +19,7 @@ export interface ExpectedCases {
   readonly unjudgedIds: readonly string[];
 }
 
-/** Maximum number of rows without a case to name. */
+/** Maximum number of rows without a case that are named. */
 const MAX_UNJUDGED_IDS = 5;
 
 interface ExpectedCasesOptions {
@@ -36,18 +36,18 @@ interface ExpectedCasesOptions {
  */
 export async function readExpectedCases(
   ctx: Context,
-  name: string,
+  fileName: string,
   rows: readonly CheckedRow[],
   { variants, judge, allowCommands }: ExpectedCasesOptions,
 ): Promise<ExpectedCases> {
-  const [file] = await readTestFile(ctx, await resolveExpectedFile(ctx, name), {
+  const [file] = await readTestFile(ctx, await resolveExpectedFile(ctx, fileName), {
     allowOutside: ctx.globals.allowOutside,
     mayTarget: () => true,
     hasModels: true,
     allowCommands,
     skipUnsupported: false,
   });
-  if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
+  if (file === undefined) throw usageError(`--expect: ${fileName} has no tests`);
 
   await checkProgramsAndJudges(file, judge, { allowCommands });
   const [fault] = file.cases.flatMap(testCase => testCase.fault ?? []);
@@ -62,7 +62,7 @@ export async function readExpectedCases(
 
   if (byRow.size === 0) {
     throw usageError(
-      `--expect: no row has a case in ${name}`,
+      `--expect: no row has a case in ${fileName}`,
       "A row is judged by the case with equal inputs, or by the case whose name is the row's id.",
     );
   }
@@ -71,17 +71,17 @@ export async function readExpectedCases(
   return { file, byRow, unjudgedIds: unjudgedRows.map(({ id }) => id) };
 }
 
-/** Returns the path of the file of `--expect`. @throws {CliError} if it is not a file */
-async function resolveExpectedFile({ cwd }: Context, name: string): Promise<string> {
-  const file = path.resolve(cwd, name);
-  const stats = await stat(file).catch((error: unknown) => {
-    throw toFileFault(error, name, '--expect');
+/** Resolves the path of `--expect`. @throws {CliError} if it is not a file */
+async function resolveExpectedFile({ cwd }: Context, fileName: string): Promise<string> {
+  const filePath = path.resolve(cwd, fileName);
+  const stats = await stat(filePath).catch((error: unknown) => {
+    throw toFileFault(error, fileName, '--expect');
   });
-  if (stats.isDirectory()) throw usageError(`--expect: ${name} is a directory`);
-  return file;
+  if (stats.isDirectory()) throw usageError(`--expect: ${fileName} is a directory`);
+  return filePath;
 }
 
-/** The cases of a file; of several with the same inputs or name, the first. */
+/** The cases of a file by digest of inputs and by name. If several are equal, the first counts. */
 interface CaseIndex {
   readonly byInputs: ReadonlyMap<string, TestCase>;
   readonly byName: ReadonlyMap<string, TestCase>;
@@ -116,11 +116,11 @@ export function listJudgedExpectations({ byRow }: ExpectedCases): Expectation[] 
   );
 }
 
-/** Returns a line about the rows without a case, if there are any. */
+/** Returns a line that names the rows without a case; no line if there are none. */
 export function formatUnjudgedRows({ unjudgedIds }: ExpectedCases): string[] {
   if (unjudgedIds.length === 0) return [];
-  const named = unjudgedIds.slice(0, MAX_UNJUDGED_IDS).join(', ');
+  const namedIds = unjudgedIds.slice(0, MAX_UNJUDGED_IDS).join(', ');
   const unnamedCount = unjudgedIds.length - MAX_UNJUDGED_IDS;
-  const list = unnamedCount > 0 ? `${named} and ${unnamedCount} more` : named;
+  const list = unnamedCount > 0 ? `${namedIds} and ${unnamedCount} more` : namedIds;
   return [`without a case, so not counted: ${list}`];
 }

@@ -7,16 +7,9 @@ import type { Judge, JudgeLog } from '../testing/judging/judge.ts';
 import { createJournaledRounds, type QuestionRounds } from '../testing/judging/question-rounds.ts';
 import { checkRun } from '../testing/run/check-run.ts';
 import type { CheckedRow } from './checked-rows.ts';
-import type { CaseVerdict, ComparedRow } from './compared-row.ts';
+import type { ComparedRow, ComparedRowJudgement } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
 import type { ExpectedCases } from './expected-cases.ts';
-
-/** The verdicts on a row, with the reasons. */
-export interface ComparedRowJudgement extends CaseVerdict {
-  /** The messages of failed expectations. */
-  readonly messages: readonly (readonly string[])[];
-  readonly faults: readonly Failure[];
-}
 
 interface JudgingTools {
   readonly variants: readonly Variant[];
@@ -29,7 +22,7 @@ interface JudgingTools {
   readonly questions: ResumableRequests | undefined;
 }
 
-/** Judges the answers to each row with a case; returns the verdicts by row number. */
+/** Judges the answers to each row with a case; returns the judgements by row number. */
 export async function judgeRows(
   ctx: Context,
   rows: readonly (CheckedRow & ComparedRow)[],
@@ -90,7 +83,7 @@ async function judgeRow(
   };
 }
 
-/** Returns the log of a comparison that can't be resumed. */
+/** Returns a log that keeps nothing: each question to a judge is in the comparison's own journal. */
 function createUnsavedJudgeLog(repetitionId: string): JudgeLog {
   return {
     repetitionId,

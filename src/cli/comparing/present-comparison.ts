@@ -20,7 +20,7 @@ import {
   findVariantFailure,
   formatRowCells,
   toRowData,
-  wasRun,
+  wasAttempted,
 } from './compared-row.ts';
 import { buildComparisonGrid, type FinishedComparison } from './comparison-grid.ts';
 import type { Variant } from './create-variants.ts';
@@ -40,17 +40,17 @@ export interface ShownComparison extends FinishedComparison {
 export async function presentComparison(
   ctx: Context,
   comparison: ShownComparison,
-  report: string | undefined,
+  reportPath: string | undefined,
 ): Promise<void> {
   const { budget, comparedRows, variants } = comparison;
   const texts = await buildComparisonTexts(ctx, comparison);
-  const isPagePrinted = replacesPrintedResult(ctx, '--report', report);
+  const isPagePrinted = replacesPrintedResult(ctx, '--report', reportPath);
   if (!isPagePrinted) await printRows(ctx, comparison, texts);
 
   reportSummary(ctx, texts);
   reportFailures(ctx, comparedRows, variants);
   explainStoppedRuns(ctx, comparedRows);
-  if (report === undefined) return;
+  if (reportPath === undefined) return;
 
   const { grid, verdictLines, closingLines } = texts;
   const page = renderGridPage({
@@ -58,9 +58,9 @@ export async function presentComparison(
     facts: [...grid.facts, ...verdictLines, ...closingLines],
   });
   if (isPagePrinted) {
-    await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
+    await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, reportPath, page));
   } else {
-    await writePage(ctx, report, page);
+    await writePage(ctx, reportPath, page);
   }
 }
 
@@ -117,7 +117,7 @@ function reportSummary(ctx: Context, { grid, verdictLines, closingLines }: Compa
   }
 }
 
-/** Reports the rows in doubt, and why others failed if neither a grid nor JSON shows it. */
+/** Reports the rows in doubt; and, if neither a grid nor JSON shows them, the rows that failed. */
 function reportFailures(
   ctx: Context,
   comparedRows: readonly ComparedRow[],
@@ -126,7 +126,7 @@ function reportFailures(
   const isShown = ctx.globals.json || ctx.io.stdout.isTerminal;
   for (const { row, results } of comparedRows) {
     for (const [index, result] of results.entries()) {
-      if (result.isInDoubt !== true && (isShown || !wasRun(result))) continue;
+      if (result.isInDoubt !== true && (isShown || !wasAttempted(result))) continue;
       const failure = findVariantFailure(result);
       if (failure === undefined) continue;
       reportTestFault(ctx, {
@@ -149,13 +149,13 @@ function explainStoppedRuns({ io, isReplay }: Context, comparedRows: readonly Co
 }
 
 /** Writes the page. The runs are paid for, so a failed write must not lose their results. */
-async function writePage(ctx: Context, file: string, page: string): Promise<void> {
+async function writePage(ctx: Context, filePath: string, page: string): Promise<void> {
   try {
-    await writeNamedFile(ctx, file, page);
-    ctx.io.note(`note: wrote the page to ${file}`);
+    await writeNamedFile(ctx, filePath, page);
+    ctx.io.note(`note: wrote the page to ${filePath}`);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    const message = `--report: ${file} can't be written: ${getErrorMessage(error)}`;
+    const message = `--report: ${filePath} can't be written: ${getErrorMessage(error)}`;
     throw unwritableError(
       error,
       new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault }),

@@ -11,10 +11,10 @@ import { StopControl } from '../jobs/stop-control.ts';
 import { fetchRunMedia } from '../outputs/media-content.ts';
 import { withSpinner } from '../terminal/spinner.ts';
 import type { CheckedRow } from './checked-rows.ts';
-import type { ComparedRow, VariantResult } from './compared-row.ts';
+import type { ComparedRow, ComparedRowJudgement, VariantResult } from './compared-row.ts';
 import { withJournals } from './comparison-journals.ts';
 import type { Variant } from './create-variants.ts';
-import { type ComparedRowJudgement, judgeRows } from './judge-rows.ts';
+import { judgeRows } from './judge-rows.ts';
 import type { PreparedComparison } from './prepare-comparison.ts';
 
 interface RunComparisonOptions extends Omit<ResumeOptions, 'providerBatch'> {
@@ -24,7 +24,7 @@ interface RunComparisonOptions extends Omit<ResumeOptions, 'providerBatch'> {
 
 interface ComparisonResult {
   readonly comparedRows: readonly ComparedRow[];
-  /** The verdicts by row number; undefined without `--expect`. */
+  /** The judgements by row number; undefined without `--expect`. */
   readonly judgements: ReadonlyMap<number, ComparedRowJudgement> | undefined;
 }
 
@@ -74,7 +74,7 @@ export async function runComparison(
   });
 }
 
-/** Runs of the embedded service stop with the command. */
+/** Returns the hint about runs of the embedded service, which stop with the command. */
 function listRetryHints(connections: readonly Connection[]): readonly string[] {
   return connections.some(({ embedded }) => embedded)
     ? ['Runs that were stopped have failed; --resume --retry-failed makes them again.']
@@ -114,7 +114,7 @@ async function runVariants(
       results.set(id, { ...result, media });
     };
 
-    const runUnjournaled = (): Promise<void> =>
+    const runWithoutJournal = (): Promise<void> =>
       runRequests(ctx, connection, jobs.map(planCreation), {
         concurrency: getConcurrency(connection, concurrency),
         budget,
@@ -122,7 +122,7 @@ async function runVariants(
         onResult,
       });
     const requests = requestsByService.get(connection.service);
-    const running = requests ? requests.run(jobs, onResult) : runUnjournaled();
+    const running = requests ? requests.run(jobs, onResult) : runWithoutJournal();
     await withSpinner(ctx, formatRunProgress, running);
   }
 
@@ -155,8 +155,8 @@ function planCreation(job: Job): { readonly job: Job; readonly plan: JobPlan } {
 }
 
 /**
- * Returns the id of a job, which stays the same if other rows are added: its number, version and
- * inputs.
+ * Returns the id of a job: the row's number, and the variant with its version, model and inputs. It
+ * stays the same if rows are added below.
  */
 function getJobId({ row, requests }: CheckedRow, variantIndex: number): string {
   const request = requests[variantIndex];

@@ -4,13 +4,13 @@ import {
   type RateComparison,
 } from '../statistics/compare-rates.ts';
 import type { CasePair } from '../statistics/paired.ts';
+import type { ComparedRowJudgement } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
-import type { ComparedRowJudgement } from './judge-rows.ts';
 
 /** The verdict on one variant against the first. */
 export interface VariantVerdict {
   readonly name: string;
-  /** undefined if no row was judged for both variants. */
+  /** Undefined if no row was judged for both variants. */
   readonly rates: RateComparison | undefined;
 }
 
@@ -30,13 +30,15 @@ export function computeVariantVerdicts(
   });
 }
 
-/** Formats the verdict of each later variant in one line. */
+/** Returns the verdict of each later variant on the first, in one line. */
 export function formatVariantVerdicts(
   verdicts: readonly VariantVerdict[],
-  reference: string,
+  referenceName: string,
 ): (readonly [name: string, verdict: string])[] {
   return verdicts.map(({ name, rates }) => [
     name,
-    rates === undefined ? 'no row could be judged' : formatRateVerdict(rates, `with ${reference}`),
+    rates === undefined
+      ? 'no row could be judged'
+      : formatRateVerdict(rates, `with ${referenceName}`),
   ]);
 }

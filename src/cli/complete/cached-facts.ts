@@ -23,7 +23,7 @@ export interface KnownPrompt {
   readonly config: unknown;
   /** The model; only on the local service. */
   readonly model?: string | undefined;
-  /** The index of the model among the models of another service. */
+  /** Only on other services: the index of the model among the service's models. */
   readonly modelIndex?: number | undefined;
 }
 
@@ -67,16 +67,18 @@ export class CachedFacts {
   }
 
   /**
-   * Returns the names of prompts with their titles; a prompt without a slug appears once, by its
-   * newest id.
+   * Returns the titles of prompts by their names. The name is the slug; without one, it is the id of
+   * the newest version.
    */
-  async listNames(getId: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
+  async listPromptTitles(
+    getId: (prompt: KnownPrompt) => string,
+  ): Promise<ReadonlyMap<string, string>> {
     const service = this.#getService();
-    const local = service === 'local' ? (await this.#getLocalFacts()).prompts : [];
+    const localPrompts = service === 'local' ? (await this.#getLocalFacts()).prompts : [];
 
     // The other cached versions of the embedded service are prompt files, which are offered as
     // files.
-    const prompts = local.length > 0 ? local : await this.listPrompts();
+    const prompts = localPrompts.length > 0 ? localPrompts : await this.listPrompts();
     const slugs = new PromptCache(this.#ctx.settings.directory, service).getSlugs();
 
     const names = new Map<string, { readonly name: string; readonly title: string }>();
@@ -105,18 +107,21 @@ export class CachedFacts {
     return runs;
   }
 
-  /** Returns the prompt of a target, in any version. */
+  /** Returns the prompt of a target, in any version; undefined if this machine doesn't know it. */
   async findPrompt(target: string | undefined): Promise<KnownPrompt | undefined> {
     if (target === undefined) return undefined;
 
     const name = this.#ctx.settings.aliases.get(target) ?? target;
-    const file = name.trim() === '' ? undefined : findPromptFile(this.#ctx, target, 'command line');
-    if (file !== undefined) {
-      return file.revision === undefined ? readPromptInFile(this.#ctx, file.path) : undefined;
+    const promptFile =
+      name.trim() === '' ? undefined : findPromptFile(this.#ctx, target, 'command line');
+    if (promptFile !== undefined) {
+      return promptFile.revision === undefined
+        ? readPromptInFile(this.#ctx, promptFile.path)
+        : undefined;
     }
 
-    const labelStart = name.lastIndexOf('@');
-    const slug = labelStart > 0 ? name.slice(0, labelStart) : name;
+    const separatorIndex = name.lastIndexOf('@');
+    const slug = separatorIndex > 0 ? name.slice(0, separatorIndex) : name;
     const prompts = await this.listPrompts();
 
     return (
@@ -128,8 +133,11 @@ export class CachedFacts {
 
   /** Returns the model of a target; undefined if it is unknown. */
   async findModel(target: string | undefined): Promise<string | undefined> {
-    const { model, modelIndex = -1 } = (await this.findPrompt(target)) ?? {};
-    return model ?? (await this.listModels())[modelIndex]?.model;
+    const prompt = await this.findPrompt(target);
+    if (prompt?.modelIndex === undefined) return prompt?.model;
+
+    const models = await this.listModels();
+    return models[prompt.modelIndex]?.model;
   }
 
   #getLocalFacts(): Promise<LocalFacts> {
@@ -142,13 +150,13 @@ export class CachedFacts {
   }
 }
 
-/** Returns the inputs and the model of a prompt file. */
-async function readPromptInFile(ctx: Context, file: string): Promise<KnownPrompt> {
+/** Returns the title, inputs and model of a prompt file, which has no ids. */
+async function readPromptInFile(ctx: Context, promptPath: string): Promise<KnownPrompt> {
   const [{ readPromptDefinition }, { toPromptConfig }] = await Promise.all([
     import('../targets/prompt-definition.ts'),
     import('../../prompts/definition.ts'),
   ]);
-  const definition = await readPromptDefinition(ctx, file);
+  const definition = await readPromptDefinition(ctx, promptPath);
   const { title, model } = definition;
   return { promptId: '', promptVersionId: '', title, config: toPromptConfig(definition), model };
 }

@@ -29,10 +29,10 @@ export interface SourceRequest {
   readonly table: CommandTable;
   readonly facts: CachedFacts;
   /** The typed part of the word, without its flag. */
-  readonly typed: string;
+  readonly typedPart: string;
 }
 
-/** Returns candidates for a word; the caller removes those that don't begin with the typed part. */
+/** Returns candidates for a word. Its caller removes those that don't begin with the typed part. */
 export type CandidateSource = (
   request: SourceRequest,
 ) => readonly Candidate[] | Promise<readonly Candidate[]>;
@@ -41,8 +41,8 @@ export const suggestCommands: CandidateSource = ({ typedCommand: { subcommands }
   subcommands.map(command => ({ value: getCommandName(command), description: command.summary }));
 
 /**
- * Returns the names of flags, long if possible; a flag that is on the line already only if it is
- * repeatable.
+ * Returns the names of flags, long if possible. Leaves out flags that are on the line already, unless
+ * they are repeatable.
  */
 export const suggestFlags: CandidateSource = ({ typedCommand: { flags, flagValues } }) =>
   flags
@@ -51,8 +51,8 @@ export const suggestFlags: CandidateSource = ({ typedCommand: { flags, flagValue
 
 const createFileSource =
   (pattern: RegExp): CandidateSource =>
-  ({ ctx: { cwd, env }, typed }) =>
-    completePaths(typed, { cwd, home: findHomeDirectory(env) }, name => pattern.test(name)).map(
+  ({ ctx: { cwd, env }, typedPart }) =>
+    completePaths(typedPart, { cwd, home: findHomeDirectory(env) }, name => pattern.test(name)).map(
       value => ({
         value,
         isPartial: value.endsWith('/'),
@@ -75,11 +75,11 @@ const suggestAliases: CandidateSource = ({ ctx }) =>
 export const combineSources =
   (...sources: readonly CandidateSource[]): CandidateSource =>
   async request => {
-    const answers = await Promise.allSettled(sources.map(async source => source(request)));
-    return answers.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
+    const results = await Promise.allSettled(sources.map(async source => source(request)));
+    return results.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
   };
 
-/** Returns ids of versions: of the prompt on the line, or of any prompt if it is unknown. */
+/** Returns the ids of the versions of the prompt on the line; of all prompts if it is unknown. */
 const suggestVersions: CandidateSource = async ({ typedCommand, facts }) => {
   const prompt = await facts.findPrompt(typedCommand.operands[0]);
   return (await facts.listPrompts())
@@ -87,11 +87,11 @@ const suggestVersions: CandidateSource = async ({ typedCommand, facts }) => {
     .map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
 };
 
-/** Returns the slugs of prompts; their ids only if no slug is facts. */
+/** Returns the slugs of prompts; the ids of those whose slug is unknown. */
 const suggestPromptIds: CandidateSource = request =>
   suggestPrompts(request, ({ promptId }) => promptId);
 
-/** Returns the slugs of prompts to run; ids of versions if no slug is facts. */
+/** Returns the slugs of prompts to run; ids of versions of those whose slug is unknown. */
 const suggestPromptsToRun: CandidateSource = request =>
   suggestPrompts(request, ({ promptVersionId }) => promptVersionId);
 
@@ -102,13 +102,13 @@ const suggestTargets: CandidateSource = combineSources(
   suggestPromptsToRun,
 );
 
-/** Returns names of prompts; their labels after a slug and `@` are typed. */
+/** Returns names of prompts; once `@` is typed, names with labels. */
 async function suggestPrompts(
-  { facts, typed }: Pick<SourceRequest, 'facts' | 'typed'>,
+  { facts, typedPart }: Pick<SourceRequest, 'facts' | 'typedPart'>,
   getId: (prompt: KnownPrompt) => string,
 ): Promise<Candidate[]> {
-  if (!typed.includes('@')) {
-    return [...(await facts.listNames(getId))].map(([value, description]) => ({
+  if (!typedPart.includes('@')) {
+    return [...(await facts.listPromptTitles(getId))].map(([value, description]) => ({
       value,
       description,
     }));
@@ -131,14 +131,14 @@ const suggestModels: CandidateSource = async ({ facts }) =>
   }));
 
 /**
- * Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named
- * images.
+ * Returns the keys of the prompt's inputs, as `key=`. After `key=`, returns the choices of that input,
+ * or files if it is an image; after `key=@`, always files.
  */
 const suggestInputs: CandidateSource = async request => {
-  const { typedCommand, facts, typed } = request;
-  const [key, value] = parsePair(typed);
+  const { typedCommand, facts, typedPart } = request;
+  const [key, value] = parsePair(typedPart);
   if (key !== undefined && value.startsWith('@')) {
-    const paths = await suggestFiles({ ...request, typed: value.slice(1) });
+    const paths = await suggestFiles({ ...request, typedPart: value.slice(1) });
     return paths.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
 
@@ -146,7 +146,7 @@ const suggestInputs: CandidateSource = async request => {
   const { text, images } = describeConfig(prompt?.config);
   if (key !== undefined) {
     if (images.some(({ name }) => name === key)) {
-      const paths = await suggestFiles({ ...request, typed: value });
+      const paths = await suggestFiles({ ...request, typedPart: value });
       return paths.map(file => ({ ...file, value: `${key}=${file.value}` }));
     }
     const { choices = [] } = text.find(field => field.key === key) ?? {};
@@ -164,10 +164,10 @@ const suggestInputs: CandidateSource = async request => {
 };
 
 /**
- * Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it
- * is unknown.
+ * Returns the keys of run options, as `key=`; after `key=`, the values of that option. The model is
+ * the one on the line, or else the prompt's; if neither is known, the options of all models count.
  */
-const suggestRunOptions: CandidateSource = async ({ typedCommand, facts, typed }) => {
+const suggestRunOptions: CandidateSource = async ({ typedCommand, facts, typedPart }) => {
   const model =
     typedCommand.flagValues.get('--model')?.at(-1) ??
     (await facts.findModel(typedCommand.operands[0]));
@@ -175,7 +175,7 @@ const suggestRunOptions: CandidateSource = async ({ typedCommand, facts, typed }
     entry => model === undefined || entry.model === model,
   );
   const options = models.flatMap(entry => entry.availableRunOptions);
-  const [key] = parsePair(typed);
+  const [key] = parsePair(typedPart);
   if (key === undefined) {
     return suggestKeys(typedCommand, '--option', new Map(options.map(option => [option.key, ''])));
   }
@@ -195,9 +195,7 @@ const suggestSettingValues: CandidateSource = request => {
     : [];
 };
 
-/**
- * The topics of `help` that are not commands; a guide with the name of a command follows its help.
- */
+/** The topics and guides of `help`, apart from guides that share their name with a command. */
 const HELP_TOPICS = [
   'agents',
   'environment',
@@ -206,6 +204,7 @@ const HELP_TOPICS = [
   'how-sure',
   'moving',
   'prompt-files',
+  'scale',
   'services',
   'tests',
 ];
@@ -242,14 +241,14 @@ export const CANDIDATE_SOURCES: Readonly<
   versions: suggestVersions,
 };
 
-function parsePair(typed: string): readonly [key: string | undefined, value: string] {
-  const separator = typed.indexOf('=');
-  return separator < 0 ? [undefined, ''] : [typed.slice(0, separator), typed.slice(separator + 1)];
+function parsePair(pair: string): readonly [key: string | undefined, value: string] {
+  const separator = pair.indexOf('=');
+  return separator < 0 ? [undefined, ''] : [pair.slice(0, separator), pair.slice(separator + 1)];
 }
 
 /**
- * Returns the keys that are not on the line yet, with their descriptions; a key with `=` can't be
- * typed.
+ * Returns the keys that are not on the line yet, with their descriptions. Leaves out keys with `=`,
+ * which can't be typed.
  */
 function suggestKeys(
   typedCommand: TypedCommand,

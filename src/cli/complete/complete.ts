@@ -8,6 +8,7 @@ import {
   type Candidate,
   type CandidateSource,
   combineSources,
+  type SourceRequest,
   suggestCommands,
   suggestFlags,
 } from './candidate-sources.ts';
@@ -32,20 +33,26 @@ const BASH_SPECIAL = /[^\w@%+=:,./\u0080-\u{10ffff}-]/gu;
 /** Returns the code of `__complete <shell> -- …`, which the completion scripts call. */
 export function createCompleteAction(table: CommandTable) {
   return async (ctx: Context, shell: string, words: readonly string[]): Promise<ExitCode> => {
-    const complete = (line: ShellLine): Promise<Candidate[]> => collectCandidates(ctx, table, line);
-    const lines = await buildCompletionLines(shell, words, complete).catch(() => []);
+    const complete: Completer = line => collectCandidates(ctx, table, line);
+    const lines = await completeForShell(shell, words, complete).catch(() => []);
     await ctx.io.out(lines.map(line => `${line}\n`).join(''));
     return EXIT.ok;
   };
 }
 
-type CompleteLine = (line: ShellLine) => Promise<Candidate[]>;
+/** Returns the candidates for the word under the cursor. */
+type Completer = (line: ShellLine) => Promise<Candidate[]>;
 
-/** Returns the lines for a shell's script; each script passes its line in its shell's own form. */
-export async function buildCompletionLines(
+/**
+ * Completes a command line for a shell's script.
+ *
+ * @param words the command line, in the form of that script
+ * @returns the lines that the script reads
+ */
+export async function completeForShell(
   shell: string,
   words: readonly string[],
-  complete: CompleteLine,
+  complete: Completer,
 ): Promise<string[]> {
   switch (shell) {
     case 'bash': {
@@ -92,14 +99,18 @@ function formatForBash(candidates: readonly Candidate[], line: BashLine): string
 
 /** Returns lines with value and description, for fish, which quotes values itself. */
 function formatForFish(candidates: readonly Candidate[]): string[] {
-  return candidates.map(({ value, description = '' }) => `${value}\t${toOneLine(description)}`);
+  return candidates.map(formatDescribedValue);
 }
 
 /** Returns lines as for fish, with a first field that says if a space may follow. */
 function formatForZsh(candidates: readonly Candidate[]): string[] {
   return candidates.map(
-    candidate => `${candidate.isPartial ? 'open' : 'done'}\t${formatForFish([candidate])[0] ?? ''}`,
+    candidate => `${candidate.isPartial ? 'open' : 'done'}\t${formatDescribedValue(candidate)}`,
   );
+}
+
+function formatDescribedValue({ value, description = '' }: Candidate): string {
+  return `${value}\t${toOneLine(description)}`;
 }
 
 /**
@@ -147,9 +158,9 @@ async function collectCandidates(
 
   const { source, prefix } = chooseSource(typedCommand, current);
   const typedPart = current.slice(prefix.length);
-  const lineCtx = withFlags(ctx, typedCommand);
+  const lineCtx = withLineFlags(ctx, typedCommand);
   const facts = new CachedFacts(lineCtx);
-  const request = { ctx: lineCtx, typedCommand, table, facts, typed: typedPart };
+  const request: SourceRequest = { ctx: lineCtx, typedCommand, table, facts, typedPart };
   const candidates = await Promise.resolve(request)
     .then(source)
     .catch(() => []);
@@ -185,19 +196,22 @@ function chooseSource(
 function findNextArgument({ command, operands }: TypedCommand): CompletionSource | undefined {
   const argumentSpecs = command?.arguments ?? [];
   const lastSpec = argumentSpecs.at(-1);
-  const repeatableSpec = lastSpec?.[0].includes('...') === true ? lastSpec : undefined;
-  const [usage = '', , traits] = argumentSpecs[operands.length] ?? repeatableSpec ?? [];
+  const isLastRepeatable = lastSpec?.[0].includes('...') === true;
+  const nextSpec = argumentSpecs[operands.length] ?? (isLastRepeatable ? lastSpec : undefined);
+  if (nextSpec === undefined) return undefined;
+
+  const [usage, , traits] = nextSpec;
   return findCompletionKind(usage, traits?.completes);
 }
 
-function getCandidateSource(completes: CompletionSource | undefined): CandidateSource {
-  if (completes === undefined) return () => [];
-  if (typeof completes === 'string') return CANDIDATE_SOURCES[completes];
-  return () => completes.map(value => ({ value }));
+function getCandidateSource(source: CompletionSource | undefined): CandidateSource {
+  if (source === undefined) return () => [];
+  if (typeof source === 'string') return CANDIDATE_SOURCES[source];
+  return () => source.map(value => ({ value }));
 }
 
 /** Returns the context with the flags of the completed line, which choose the service. */
-function withFlags(ctx: Context, { flagValues }: TypedCommand): Context {
+function withLineFlags(ctx: Context, { flagValues }: TypedCommand): Context {
   const findLastValue = (flag: string): string | undefined => flagValues.get(flag)?.at(-1);
   const [profile, baseUrl] = [findLastValue('--profile'), findLastValue('--base-url')];
   return {

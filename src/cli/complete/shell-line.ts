@@ -17,20 +17,22 @@ export interface BashLine extends ShellLine {
 
 interface Word {
   value: string;
-  /** The length of `value` at the last start of a readline word. */
-  breakAt: number;
-  /** The length of `value` at the last opening quote. */
-  quoteAt: number;
+  /** The index in `value` at which the last readline word begins. */
+  breakIndex: number;
+  /** The index in `value` at which the last quoted part begins. */
+  quoteIndex: number;
 }
+
+const EMPTY_WORD: Readonly<Word> = { value: '', breakIndex: 0, quoteIndex: 0 };
 
 /**
  * Parses a line of bash without running any of it.
  *
  * @param lineBeforeCursor the line up to the cursor
- * @param breaks `COMP_WORDBREAKS`: characters after which readline starts a new word, although the
+ * @param wordBreaks `COMP_WORDBREAKS`: characters after which readline starts a new word, although the
  * shell does not
  */
-export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLine {
+export function parseBashLine(lineBeforeCursor: string, wordBreaks: string): BashLine {
   const words: string[] = [];
   let word: Word | undefined;
   let quote: QuoteMark = '';
@@ -42,42 +44,44 @@ export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLin
       continue;
     }
 
-    word ??= { value: '', breakAt: 0, quoteAt: 0 };
+    word ??= { ...EMPTY_WORD };
 
     if (character === quote) {
       quote = '';
     } else if (quote === '' && (character === "'" || character === '"')) {
       quote = character;
-      word.quoteAt = word.value.length;
+      word.quoteIndex = word.value.length;
     } else if (character === '\\' && isEscape(quote, lineBeforeCursor.charAt(index + 1))) {
       index += 1;
       word.value += lineBeforeCursor.charAt(index);
     } else {
       word.value += character;
-      if (quote === '' && breaks.includes(character)) word.breakAt = word.value.length;
+      if (quote === '' && wordBreaks.includes(character)) word.breakIndex = word.value.length;
     }
   }
 
-  const { value = '', breakAt = 0, quoteAt = 0 } = word ?? {};
+  const { value, breakIndex, quoteIndex } = word ?? EMPTY_WORD;
   return {
     words: getProgramArguments(words),
     current: value,
-    keptLength: quote === '' ? breakAt : quoteAt,
+    keptLength: quote === '' ? breakIndex : quoteIndex,
     quote,
   };
 }
 
-/** Removes the quotes of a word, even of an unfinished one. */
+/** Removes the quotes and escapes of a word, which may be unfinished. */
 export function unquoteWord(raw: string): string {
-  return parseBashLine(`- ${raw}`, '').current;
+  // The first word of a line is the program.
+  return parseBashLine(`program ${raw}`, '').current;
 }
 
 /** Returns the words after the program's name, which assignments of variables may precede. */
 function getProgramArguments(words: readonly string[]): string[] {
-  const program = words.findIndex(word => !/^\w+=/u.test(word));
-  return program < 0 ? [] : words.slice(program + 1);
+  const programIndex = words.findIndex(word => !/^\w+=/u.test(word));
+  return programIndex < 0 ? [] : words.slice(programIndex + 1);
 }
 
+/** Returns true if a backslash escapes the next character, rather than standing for itself. */
 function isEscape(quote: QuoteMark, next: string): boolean {
   return quote === '' || (quote === '"' && /["$`\\]/u.test(next));
 }

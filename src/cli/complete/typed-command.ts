@@ -26,11 +26,11 @@ export interface TypedCommand {
 }
 
 export interface Flag {
-  /** The long name; the short one for flags without a long name. */
+  /** The long name, such as `--out`; for flags that have none, the short name. */
   readonly name: string;
-  readonly short: string | undefined;
+  readonly shortName: string | undefined;
   readonly description: string;
-  readonly value: 'required' | 'optional' | 'none';
+  readonly valueNeed: 'required' | 'optional' | 'none';
   readonly repeats: boolean;
   readonly completes: CompletionSource | undefined;
 }
@@ -54,7 +54,7 @@ export function readTypedCommand(
     } else if (word === '--' && !hasEndedFlags) {
       hasEndedFlags = true;
     } else if (isFlag(word) && !hasEndedFlags) {
-      openFlag = readFlag(word, flags, flagValues);
+      openFlag = recordFlag(word, flags, flagValues);
     } else {
       const subcommand = operands.length === 0 ? findSubcommand(table, command, word) : undefined;
       if (subcommand === undefined) {
@@ -71,12 +71,12 @@ export function readTypedCommand(
   const subcommands = operands.length === 0 ? listSubcommands(table, command?.path ?? '') : [];
   return {
     command,
-    subcommands: subcommands,
+    subcommands,
     flags,
     flagValues,
     operands,
-    openFlag: openFlag,
-    hasEndedFlags: hasEndedFlags,
+    openFlag,
+    hasEndedFlags,
   };
 }
 
@@ -111,7 +111,8 @@ export function findFlagWithValue(
 
   const name = word.slice(0, nameEnd);
   const flag = flags.find(
-    candidate => candidate.value !== 'none' && (isLong ? candidate.name : candidate.short) === name,
+    candidate =>
+      candidate.valueNeed !== 'none' && (isLong ? candidate.name : candidate.shortName) === name,
   );
   return flag === undefined
     ? undefined
@@ -122,8 +123,8 @@ export function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '-';
 }
 
-/** Records a flag; returns it if the next word is its value. */
-function readFlag(
+/** Records a flag with its value, if the word has one; returns the flag if the next word is its value. */
+function recordFlag(
   word: string,
   flags: readonly Flag[],
   flagValues: Map<string, string[]>,
@@ -131,10 +132,11 @@ function readFlag(
   const flagWithValue = findFlagWithValue(word, flags);
   if (flagWithValue !== undefined) {
     addFlagValue(flagValues, flagWithValue.flag, word.slice(flagWithValue.prefix.length));
+    return undefined;
   }
 
-  const flag = flags.find(({ name, short }) => name === word || short === word);
-  if (flag?.value === 'required') return flag;
+  const flag = flags.find(({ name, shortName }) => name === word || shortName === word);
+  if (flag?.valueNeed === 'required') return flag;
 
   if (flag !== undefined) addFlagValue(flagValues, flag, '');
   return undefined;
@@ -162,22 +164,22 @@ function toFlag([flags, description, traits = {}]: FlagSpec): Flag {
 
   return {
     name,
-    short: shortName,
+    shortName,
     description,
-    value: parseValueNeed(flags),
+    valueNeed: getValueNeed(flags),
     repeats,
     completes: findCompletionKind(flags, traits.completes ?? choices),
   };
 }
 
 /** Returns how much a flag such as `--out <file>` needs a value. */
-function parseValueNeed(flags: string): Flag['value'] {
+function getValueNeed(flags: string): Flag['valueNeed'] {
   if (flags.endsWith('>')) return 'required';
   return flags.endsWith(']') ? 'optional' : 'none';
 }
 
-/** The kinds of values, by their placeholders in the usage. */
-const PLACEHOLDERS: Readonly<Record<string, CompletionSource>> = {
+/** The sources of values, by the placeholders in flags and arguments. */
+const SOURCES_BY_PLACEHOLDER: Readonly<Record<string, CompletionSource>> = {
   dir: 'files',
   file: 'files',
   'file|url': 'files',
@@ -203,6 +205,8 @@ export function findCompletionKind(
   usage: string,
   declaredSource: CompletionSource | undefined,
 ): CompletionSource | undefined {
+  if (declaredSource !== undefined) return declaredSource;
+
   const [, placeholder = ''] = /[<[]([^>\].]+)/u.exec(usage) ?? [];
-  return declaredSource ?? PLACEHOLDERS[placeholder];
+  return SOURCES_BY_PLACEHOLDER[placeholder];
 }

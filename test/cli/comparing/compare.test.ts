@@ -18,9 +18,10 @@ import { serviceEnv } from '../../support/service-for-test.ts';
 import { hasGit } from '../../support/system.ts';
 
 const ROWS = 'id,text\none,hello\ntwo,"<script>alert(1)</script>"\n';
+/** The same prompt, with an exclamation mark after `hello`. */
 const SHOUTING = ECHO.replace('{{text}}', '{{text}}{{#ifEquals text "hello"}}!{{/ifEquals}}');
 
-function project(): Project {
+function createProject(): Project {
   return new Project({ 'a.prompt': ECHO, 'b.prompt': SHOUTING, 'rows.csv': ROWS });
 }
 
@@ -28,7 +29,7 @@ const COMPARE = ['compare', 'a.prompt', 'b.prompt', '--from', 'rows.csv'];
 
 describe('compare', () => {
   it('shows what is the same and what changed, one line per row', async () => {
-    const { exitCode, stdout } = await project().run(COMPARE);
+    const { exitCode, stdout } = await createProject().run(COMPARE);
     const lines = stdout()
       .trim()
       .split('\n')
@@ -43,8 +44,8 @@ describe('compare', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('takes the inputs of one row in place of a file, and requires a row', async () => {
-    const { exitCode, stdout } = await project().run([
+  it('takes the inputs of one row in place of --from, and needs one or the other', async () => {
+    const { exitCode, stdout } = await createProject().run([
       'compare',
       'a.prompt',
       'b.prompt',
@@ -53,13 +54,13 @@ describe('compare', () => {
     ]);
     expect(stdout().trim().split('\n')).toEqual([expect.stringMatching(/^1\t1\tchanged\t/u)]);
     expect(exitCode).toBe(0);
-    const none = await project().run(['compare', 'a.prompt', 'b.prompt']);
-    expect(none.stderr()).toContain('Give --from <file>');
-    expect(none.exitCode).toBe(EXIT.usage);
+    const withoutInputs = await createProject().run(['compare', 'a.prompt', 'b.prompt']);
+    expect(withoutInputs.stderr()).toContain('Give --from <file>');
+    expect(withoutInputs.exitCode).toBe(EXIT.usage);
   });
 
-  it('records the answers of the runs before, too, if it is resumed', async () => {
-    const comparison = project();
+  it('records the answers of earlier runs, too, if it is resumed', async () => {
+    const comparison = createProject();
     const first = await comparison.run([...COMPARE, '--json']);
     const resumed = await comparison.run([...COMPARE, '--json', '--resume', '--record', 'rec']);
     const replayed = await comparison.run([...COMPARE, '--json', '--replay', 'rec']);
@@ -75,7 +76,7 @@ describe('compare', () => {
     expect(replayed.exitCode).toBe(0);
   });
 
-  it('records nothing for a run before that the service no longer has', async () => {
+  it('records nothing for an earlier run that the service no longer has', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     const version = (id: string) => ({ ...versionLookup(id), times: 'any' as const });
     const service = await startScriptedService(
@@ -114,7 +115,7 @@ describe('compare', () => {
   });
 
   it('prints each row as JSON, with the time and cost of every run', async () => {
-    const { stdout } = await project().run([...COMPARE, '--json']);
+    const { stdout } = await createProject().run([...COMPARE, '--json']);
     const rows = JSON.parse(stdout()) as {
       id: string;
       results: { target: string; credits: number }[];
@@ -132,26 +133,23 @@ describe('compare', () => {
       /^one +changed {2}\d\.\d s, \d+ tokens, 1 credit, \$0\.00 +\d\.\d s.*\n +hello +hello\{\+!\+\}$/mu,
     ],
     [50, /^one +changed {2}a\.prompt\n.*\n +hello\n +b\.prompt\n.*\n +hello\{\+!\+\}$/mu],
-  ])(
-    'is a grid on a terminal of %i columns, with the words that differ in their place',
-    async (columns, row) => {
-      const { stdout } = await project().run([...COMPARE, '--no-color', '--no-pager'], {
-        terminal: { stdout: true },
-        columns,
-      });
-      expect(stdout()).toMatch(row);
-      expect(stdout()).toMatch(/^all +(?:a\.prompt\n +)?2 succeeded, 0 failed/mu);
-    },
-  );
+  ])('shows a grid with the differing words on a terminal of %i columns', async (columns, row) => {
+    const { stdout } = await createProject().run([...COMPARE, '--no-color', '--no-pager'], {
+      terminal: { stdout: true },
+      columns,
+    });
+    expect(stdout()).toMatch(row);
+    expect(stdout()).toMatch(/^all +(?:a\.prompt\n +)?2 succeeded, 0 failed/mu);
+  });
 
   it.each([
     [['--fail-on', 'changed'], EXIT.runFailed],
     [['--fail-on', 'failed'], 0],
-  ])('exits as %j says', async (flags, code) => {
-    expect((await project().run([...COMPARE, ...flags])).exitCode).toBe(code);
+  ])('exits according to %j', async (flags, expectedExitCode) => {
+    expect((await createProject().run([...COMPARE, ...flags])).exitCode).toBe(expectedExitCode);
   });
 
-  it('counts a failed run as failed, which --fail-on failed reports', async () => {
+  it('counts a failed run as failed, and exits with 5 for --fail-on failed', async () => {
     const files = { 'rows.jsonl': '{"note":"a"}\n' };
     const compare = [
       'compare',
@@ -173,9 +171,9 @@ describe('compare', () => {
     expect(stderr()).toMatch(/^error: row 1 \(sandbox\): .*outcome=failed.* \(RUN_FAILED\)$/mu);
   });
 
-  it('shows a failed answer on a terminal as it is, without differences from the first', async () => {
-    const checked = ECHO.replace('---\n', '---\noutput: {format: json}\n');
-    const files = { 'a.prompt': SHOUTING, 'b.prompt': checked };
+  it('shows a failed answer on a terminal without differences from the first', async () => {
+    const jsonPrompt = ECHO.replace('---\n', '---\noutput: {format: json}\n');
+    const files = { 'a.prompt': SHOUTING, 'b.prompt': jsonPrompt };
     const compare = [
       'compare',
       'a.prompt',
@@ -195,7 +193,7 @@ describe('compare', () => {
     expect(stderr()).not.toContain('error: row');
   });
 
-  it('adds up the tokens of failed runs too, and says how many reported none', async () => {
+  it('includes failed runs in the tokens, and reports how many runs have an unknown number', async () => {
     const provider = await FakeProvider.start();
     onTestFinished(() => provider.close());
     provider.reset(chatAnswer('Hi'), chatAnswer('Once upon', { finish_reason: 'length' }), {
@@ -203,16 +201,16 @@ describe('compare', () => {
     });
     const entry = (model: string): string =>
       `  - {model: ${model}, modality: text, provider: here}\n`;
-    const project = new Project({
+    const comparison = new Project({
       'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n${['m1', 'm2', 'm3'].map(entry).join('')}`,
       'a.prompt': ECHO,
     });
     const models = ['-m', 'm1,m2,m3', '-i', 'text=hello', '--concurrency', '1'];
     const compare = ['compare', 'a.prompt', ...models, '--json'];
     const { stderr, stdout } = await runInProcess(compare, {
-      home: project.home,
+      home: comparison.home,
       local: localService,
-      env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
+      env: { PROMPTRUN_DATA_DIR: path.join(comparison.home, 'data') },
     });
 
     expect(stderr()).toContain('note: 3 runs took 84 tokens (unknown for 1), cost unknown\n');
@@ -221,21 +219,21 @@ describe('compare', () => {
     expect(row?.results.map(({ tokens }) => tokens)).toEqual([42, 42, 0]);
 
     provider.reset({ body: 'garbage' }, { body: 'garbage' });
-    const unknown = await runInProcess(
+    const withoutTokens = await runInProcess(
       [...compare.slice(0, 2), '-m', 'm1,m2', '-i', 'text=hello'],
       {
-        home: project.home,
+        home: comparison.home,
         local: localService,
-        env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
+        env: { PROMPTRUN_DATA_DIR: path.join(comparison.home, 'data') },
       },
     );
 
-    expect(unknown.stderr()).toContain(
+    expect(withoutTokens.stderr()).toContain(
       'note: 2 runs took an unknown number of tokens, cost unknown\n',
     );
   });
 
-  it('names the runs that an unanswered creation may have made', async () => {
+  it('names the run that an unanswered creation may have made', async () => {
     const versionId = randomUUID();
     const runId = randomUUID();
     const row = {
@@ -287,7 +285,7 @@ describe('compare', () => {
     expect(stderr()).toContain(`promptrun runs wait ${runId}`);
   });
 
-  it('compares models, and pictures by their bytes', async () => {
+  it('compares pictures by their bytes, and runs a prompt with several models', async () => {
     const files = { 'rows.csv': 'place\nOslo\n' };
     const { stdout } = await new Project(files).run([
       'compare',
@@ -310,19 +308,19 @@ describe('compare', () => {
     ]);
   });
 
-  it.runIf(hasGit)('takes a file as of a revision, and publishes neither', async () => {
-    const files = project();
+  it.runIf(hasGit)('compares a file with an earlier revision, and publishes neither', async () => {
+    const project = createProject();
     const git = (...args: string[]): void => {
       const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];
-      execFileSync('git', [...identity, ...args], { cwd: files.home, stdio: 'ignore' });
+      execFileSync('git', [...identity, ...args], { cwd: project.home, stdio: 'ignore' });
     };
 
     git('init', '-q');
     git('add', 'a.prompt');
     git('commit', '-qm', 'one');
-    files.write('a.prompt', SHOUTING);
+    project.write('a.prompt', SHOUTING);
     const compare = ['compare', 'a.prompt@git:HEAD', 'a.prompt', '--from', 'rows.csv'];
-    const { stdout, exitCode } = await files.run(compare);
+    const { stdout, exitCode } = await project.run(compare);
 
     expect(
       stdout()
@@ -331,23 +329,23 @@ describe('compare', () => {
     ).toEqual(['changed', 'same', undefined]);
     expect(exitCode).toBe(0);
 
-    expect((await files.run(['run', 'a', '-i', 'text=x'])).exitCode).toBe(EXIT.notFound);
+    expect((await project.run(['run', 'a', '-i', 'text=x'])).exitCode).toBe(EXIT.notFound);
 
-    const wrong = await files.run([
+    const invalidRevision = await project.run([
       'compare',
       'a.prompt@git:--upload-pack=x',
       'a.prompt',
       '--from',
       'rows.csv',
     ]);
-    expect(wrong.stderr()).toContain('a.prompt@git:--upload-pack=x');
-    expect(wrong.exitCode).toBe(EXIT.usage);
+    expect(invalidRevision.stderr()).toContain('a.prompt@git:--upload-pack=x');
+    expect(invalidRevision.exitCode).toBe(EXIT.usage);
   });
 
-  it('makes a page that loads nothing and shows answers as text', async () => {
-    const files = project();
-    await files.run([...COMPARE, '--report', 'compare.html']);
-    const page = readFileSync(path.join(files.home, 'compare.html'), 'utf8');
+  it('writes a page that loads nothing and shows answers as text', async () => {
+    const project = createProject();
+    await project.run([...COMPARE, '--report', 'compare.html']);
+    const page = readFileSync(path.join(project.home, 'compare.html'), 'utf8');
 
     expect(page).toContain("default-src 'none'");
     expect(page).not.toContain('<script>alert');
@@ -357,8 +355,8 @@ describe('compare', () => {
   });
 
   it('shows pictures side by side in the page', async () => {
-    const files = new Project({ 'rows.csv': 'place\nOslo\n' });
-    await files.run([
+    const project = new Project({ 'rows.csv': 'place\nOslo\n' });
+    await project.run([
       'compare',
       'postcard',
       'postcard',
@@ -368,32 +366,32 @@ describe('compare', () => {
       'page.html',
     ]);
 
-    const page = readFileSync(path.join(files.home, 'page.html'), 'utf8');
+    const page = readFileSync(path.join(project.home, 'page.html'), 'utf8');
     expect(page.match(/<img alt="" src="data:image\/png;base64,/gu)).toHaveLength(2);
   });
 
   it('prints the page in place of the rows with --report -', async () => {
-    const files = project();
-    const { exitCode, stdout } = await files.run([...COMPARE, '--report', '-']);
+    const project = createProject();
+    const { exitCode, stdout } = await project.run([...COMPARE, '--report', '-']);
 
     expect(stdout()).toMatch(/^<!doctype html>[^]*<\/html>\n$/u);
     expect(exitCode).toBe(0);
-    expect(existsSync(path.join(files.home, '-'))).toBe(false);
+    expect(existsSync(path.join(project.home, '-'))).toBe(false);
 
-    const refused = await files.run([...COMPARE, '--report', '-', '--json']);
+    const refused = await project.run([...COMPARE, '--report', '-', '--json']);
     expect(refused.stderr()).toContain("can't be used together");
     expect(refused.exitCode).toBe(EXIT.usage);
     expect(
-      JSON.parse((await files.run(['runs', 'list', '--all', '--json'])).stdout()),
+      JSON.parse((await project.run(['runs', 'list', '--all', '--json'])).stdout()),
     ).toHaveLength(4);
   });
 
   it('needs no row for prompts without inputs', async () => {
-    const files = new Project({
+    const project = new Project({
       'a.prompt': 'A joke, please.\n',
       'b.prompt': 'A story, please.\n',
     });
-    const { exitCode, stdout } = await files.run(['compare', 'a.prompt', 'b.prompt']);
+    const { exitCode, stdout } = await project.run(['compare', 'a.prompt', 'b.prompt']);
     expect(stdout()).toMatch(/^1\t1\tchanged\t[^\n]*\n$/u);
     expect(exitCode).toBe(0);
   });
@@ -408,13 +406,13 @@ describe('compare', () => {
     ],
     [['compare', 'a.prompt', 'b.prompt'], 'compare needs a row of inputs'],
   ])('refuses %j before anything is sent', async (argv, message) => {
-    const files = project();
-    files.write('wrong.csv', 'text,other\na,b\n');
-    const { exitCode, stderr } = await files.run(argv);
+    const project = createProject();
+    project.write('wrong.csv', 'text,other\na,b\n');
+    const { exitCode, stderr } = await project.run(argv);
     expect(stderr()).toContain(message);
     expect(exitCode).toBe(EXIT.usage);
-    // It has no such flag.
+    // `compare` has no such flag, so no hint may name it.
     expect(stderr()).not.toContain('--no-validate');
-    expect(JSON.parse((await files.run(['runs', 'list', '--json'])).stdout())).toEqual([]);
+    expect(JSON.parse((await project.run(['runs', 'list', '--json'])).stdout())).toEqual([]);
   });
 });

@@ -1,17 +1,21 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { ECHO, Project } from '../../support/project.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
 
+/** A prompt whose answers never contain the text. */
 const SILENT = ECHO.replace('{{text}}', 'nothing of {{#if text}}it{{/if}}');
-const IDS = Array.from({ length: 8 }, (_, index) => `row${index + 1}`);
+const ROW_IDS = Array.from({ length: 8 }, (_, index) => `row${index + 1}`);
 
-/** Returns eight rows of which six have a case, by their inputs or by their names. */
-function project(files: Readonly<Record<string, string>> = {}): Project {
-  const cases = IDS.slice(0, 6).map((id, index) =>
+/**
+ * Creates a project with eight rows: the first three have a case of their name, the next three a case
+ * with their inputs, and the last two none.
+ */
+function createProject(files: Readonly<Record<string, string>> = {}): Project {
+  const cases = ROW_IDS.slice(0, 6).map((id, index) =>
     index < 3
       ? `  - {name: ${id}, expect: {contains: "${id} text"}, inputs: {text: other}}\n`
       : `  - {name: case ${index}, expect: {contains: "${id} text"}, inputs: {text: "${id} text"}}\n`,
@@ -21,21 +25,28 @@ function project(files: Readonly<Record<string, string>> = {}): Project {
     'b.prompt': SILENT,
     'c.prompt': ECHO,
     'a.test.yaml': `cases:\n${cases.join('')}`,
-    'rows.csv': `id,text\n${IDS.map(id => `${id},${id} text\n`).join('')}`,
+    'rows.csv': `id,text\n${ROW_IDS.map(id => `${id},${id} text\n`).join('')}`,
     ...files,
   });
 }
 
-const EXPECT = ['--from', 'rows.csv', '--expect', 'a.test.yaml'];
+/** The flags that check each row against its case. */
+const EXPECT_FLAGS = ['--from', 'rows.csv', '--expect', 'a.test.yaml'];
+
+/** Reads the result of each target: the last of its six cells, after the three of the row. */
+function readResults(line = ''): string[] {
+  const cells = line.split('\t').slice(3);
+  return cells.filter((_, index) => index % 6 === 5);
+}
 
 describe('compare --expect', () => {
   it('compares each later target with the first, and leaves out rows without a case', async () => {
-    const { exitCode, stdout } = await project().run([
+    const { exitCode, stdout } = await createProject().run([
       'compare',
       'a.prompt',
       'b.prompt',
       'c.prompt',
-      ...EXPECT,
+      ...EXPECT_FLAGS,
     ]);
     expect(stdout()).toContain(
       'verdict\tb.prompt\tworse: 0 % passed, 100 % with a.prompt; the difference is -100 points',
@@ -45,16 +56,8 @@ describe('compare --expect', () => {
     );
 
     const lines = stdout().split('\n');
-    const [first = '', last = ''] = [lines[0], lines[6]];
-
-    expect(
-      [first, last].map(line =>
-        line.split('\t').filter((_, index) => index > 2 && (index - 2) % 6 === 0),
-      ),
-    ).toEqual([
-      ['passed', 'failed', 'passed'],
-      ['-', '-', '-'],
-    ]);
+    expect(readResults(lines[0])).toEqual(['passed', 'failed', 'passed']);
+    expect(readResults(lines[6])).toEqual(['-', '-', '-']);
     expect(exitCode).toBe(0);
   });
 
@@ -74,17 +77,22 @@ describe('compare --expect', () => {
     },
     { targets: ['a.prompt', 'b.prompt'], flags: ['--fail-on', 'failed'], code: 0 },
   ])('exits with $code for $targets and $flags', async ({ targets, flags, code }) => {
-    const { exitCode } = await project().run(['compare', ...targets, ...EXPECT, ...flags]);
+    const { exitCode } = await createProject().run([
+      'compare',
+      ...targets,
+      ...EXPECT_FLAGS,
+      ...flags,
+    ]);
     expect(exitCode).toBe(code);
   });
 
-  it('says in JSON and on the page what passed', async () => {
-    const comparison = project();
+  it('reports in JSON and on the page which answers passed', async () => {
+    const comparison = createProject();
     const { stdout } = await comparison.run([
       'compare',
       'a.prompt',
       'b.prompt',
-      ...EXPECT,
+      ...EXPECT_FLAGS,
       '--json',
       '--report',
       'page.html',
@@ -126,8 +134,8 @@ describe('compare --expect', () => {
       message: 'command.test.yaml:3: it runs its own command',
     },
     { flags: ['--provider-batch'], message: "can't be used in a batch: only openai" },
-  ])('is a usage error, and runs nothing: $flags', async ({ flags, message }) => {
-    const comparison = project({
+  ])('refuses $flags, and runs nothing', async ({ flags, message }) => {
+    const comparison = createProject({
       'other.test.yaml': 'target: a.prompt\ncases:\n  - {name: x, inputs: {text: x}}\n',
       'command.test.yaml':
         'target: a.prompt\ncases:\n  - {name: row1, expect: {command: [node]}}\n',
@@ -148,8 +156,9 @@ describe('compare --expect', () => {
 });
 
 describe('compare --provider-batch', () => {
-  it('sends all runs of a target as a batch, what judges are asked as another, and nothing twice', async () => {
+  it('sends a batch for each target and one for the judge, and none again with --resume', async () => {
     const provider = await FakeProvider.start();
+    onTestFinished(() => provider.close());
     const ledger = new ProviderLedger();
     ledger.verdict = ({ parameters }) => {
       const messages = JSON.stringify(parameters['messages']);
@@ -160,17 +169,17 @@ describe('compare --provider-batch', () => {
     };
 
     provider.reset(ledger.handler);
-    const names = IDS.slice(0, 6).map(
+    const rubricCases = ROW_IDS.slice(0, 6).map(
       id => `  - {name: ${id}, inputs: {text: x}, expect: {rubric: is good}}\n`,
     );
-    const comparison = project({
+    const comparison = createProject({
       'data/models.yaml': `providers:\n  o: {baseUrl: "${provider.baseUrl}", batch: true}\nmodels:\n  - {model: open, modality: text, provider: o, price: {input: 2, output: 8}}\n`,
       'soft.prompt': ECHO.replace('model: echo', 'model: open'),
       'loud.prompt': ECHO.replace('model: echo', 'model: open').replace(
         '{{text}}',
         'loud {{text}}',
       ),
-      'soft.test.yaml': `cases:\n${names.join('')}`,
+      'soft.test.yaml': `cases:\n${rubricCases.join('')}`,
     });
     const env = { PROMPTRUN_DATA_DIR: path.join(comparison.home, 'data') };
     const flags = [
@@ -189,13 +198,12 @@ describe('compare --provider-batch', () => {
     expect(first.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
     expect(first.exitCode).toBe(EXIT.runFailed);
 
-    const sizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
-    expect(sizes()).toEqual([8, 8, 12]);
+    const getBatchSizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
+    // 8 rows for each target, then 6 cases for each of the 2 answers.
+    expect(getBatchSizes()).toEqual([8, 8, 12]);
 
-    const again = await comparison.run([...argv, '--resume'], { env });
-    expect(again.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
-    expect(sizes()).toEqual([8, 8, 12]);
-
-    await provider.close();
+    const resumed = await comparison.run([...argv, '--resume'], { env });
+    expect(resumed.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
+    expect(getBatchSizes()).toEqual([8, 8, 12]);
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GUIDES } from '../../../src/cli/commands/help/help.ts';
 import {
   computeResourceScope,
   LOCAL_SCOPE,
@@ -9,13 +10,13 @@ import { localService } from '../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';
 
-const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
-const OTHER_VERSION = '1b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
-const PROMPT = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
-const RUN = '9d9e5f04-92b8-4f0a-a3ac-2a24c0a1e2f3';
-const BASE = 'https://prompts.example/v1';
+const VERSION_ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const OTHER_VERSION_ID = '1b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const PROMPT_ID = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
+const RUN_ID = '9d9e5f04-92b8-4f0a-a3ac-2a24c0a1e2f3';
+const BASE_URL = 'https://prompts.example/v1';
 
-/** Completes as fish does: every word, the last one unfinished. */
+/** Returns the completions of the last word, which fish passes unfinished. */
 async function complete(words: readonly string[], options: TestOptions = {}): Promise<string[]> {
   const { stdout, stderr, exitCode } = await runInProcess(
     ['__complete', 'fish', '--', ...words],
@@ -29,7 +30,8 @@ async function complete(words: readonly string[], options: TestOptions = {}): Pr
     .map(line => line.split('\t')[0] ?? '');
 }
 
-function home(files: Readonly<Record<string, unknown>>): string {
+/** Creates a home directory with these files; contents that are not strings are written as JSON. */
+function createHome(files: Readonly<Record<string, unknown>>): string {
   const directory = temporaryDirectory();
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(directory, name);
@@ -39,13 +41,14 @@ function home(files: Readonly<Record<string, unknown>>): string {
   return directory;
 }
 
-function prompts(...configs: readonly unknown[]): object {
+/** Returns prompts.json with a version of the same prompt for each config. */
+function createPromptCache(...configs: readonly unknown[]): object {
   return {
     versions: configs.map((config, index) => ({
       service: 'local',
       version: {
-        promptVersionId: index === 0 ? VERSION : OTHER_VERSION,
-        promptId: PROMPT,
+        promptVersionId: index === 0 ? VERSION_ID : OTHER_VERSION_ID,
+        promptId: PROMPT_ID,
         title: `Prompt ${index}`,
         publishedAt: '2026-01-01T00:00:00Z',
         config,
@@ -54,7 +57,8 @@ function prompts(...configs: readonly unknown[]): object {
   };
 }
 
-function models(scope: string, ...names: readonly string[]): object {
+/** Returns the entry of resources.json for a service. */
+function createCachedModels(scope: string, ...names: readonly string[]): object {
   const availableRunOptions = [
     { key: 'quality', options: ['low', 'high'] },
     { key: 'size', options: ['16:9'] },
@@ -82,7 +86,7 @@ describe('commands and flags', () => {
     expect(await complete(['version', ''])).toEqual(['list', 'get', 'label', 'diff']);
   });
 
-  it('finds the command behind global flags and their values', async () => {
+  it('finds the command after global flags and their values', async () => {
     expect(await complete(['--profile', 'runs', '--json', 'resources', 'l'])).toEqual(['list']);
   });
 
@@ -103,22 +107,27 @@ describe('commands and flags', () => {
     expect(await complete(['run', '--', '--'])).toEqual([]);
   });
 
-  it('says nothing about a command that does not exist', async () => {
+  it('offers nothing after a command that does not exist', async () => {
     expect(await complete(['nonsense', ''])).toEqual([]);
     expect(await complete(['runs', 'nonsense', '--'])).toEqual([]);
   });
 });
 
 describe('values', () => {
-  it('knows the values a flag can take', async () => {
+  it('offers every topic and guide of help', async () => {
+    const topics = ['flags', 'environment', 'exit-codes', ...Object.keys(GUIDES)];
+    expect(await complete(['help', ''])).toEqual(expect.arrayContaining(topics));
+  });
+
+  it('offers the values that a flag can take', async () => {
     expect(await complete(['runs', 'list', '--status', 's'])).toEqual(['succeeded']);
     expect(await complete(['runs', 'list', '--status=f'])).toEqual(['--status=failed']);
     expect(await complete(['models', '--modality', ''])).toEqual(['text', 'image', 'video']);
   });
 
   it('completes profiles and aliases', async () => {
-    const config = { profiles: { work: { baseUrl: BASE } }, aliases: { weekly: VERSION } };
-    const directory = home({ 'config/config.json': config });
+    const config = { profiles: { work: { baseUrl: BASE_URL } }, aliases: { weekly: VERSION_ID } };
+    const directory = createHome({ 'config/config.json': config });
     expect(await complete(['--profile', ''], { home: directory })).toEqual(['work', 'local']);
     expect(await complete(['profile', 'use', 'w'], { home: directory })).toEqual(['work']);
     expect(await complete(['run', 'w'], { home: directory })).toEqual(['weekly']);
@@ -126,7 +135,7 @@ describe('values', () => {
   });
 
   it('completes prompt files and directories on the way to them', async () => {
-    const directory = home({
+    const directory = createHome({
       'tea.prompt': '',
       'tea.txt': '',
       'teas/green.prompt': '',
@@ -144,18 +153,18 @@ describe('values', () => {
     const place = { type: 'string', required: true };
     const mood = { type: 'string', enum: ['sunny', 'rainy'] };
     const config = { textInputs: { place, mood }, imageInputs: [] };
-    const aliases = { post: VERSION };
-    const directory = home({
-      'config/prompts.json': prompts(config),
+    const aliases = { post: VERSION_ID };
+    const directory = createHome({
+      'config/prompts.json': createPromptCache(config),
       'config/config.json': { aliases },
       'a.txt': '',
     });
 
-    expect(await complete(['run', VERSION, '-i', ''], { home: directory })).toEqual([
+    expect(await complete(['run', VERSION_ID, '-i', ''], { home: directory })).toEqual([
       'place=',
       'mood=',
     ]);
-    expect(await complete(['run', PROMPT, '-i', 'm'], { home: directory })).toEqual(['mood=']);
+    expect(await complete(['run', PROMPT_ID, '-i', 'm'], { home: directory })).toEqual(['mood=']);
     expect(await complete(['run', 'post', '-i', 'mood='], { home: directory })).toEqual([
       'mood=sunny',
       'mood=rainy',
@@ -175,8 +184,8 @@ describe('values', () => {
   });
 
   it('completes run options and models from the cache', async () => {
-    const directory = home({
-      'config/resources.json': { services: [models(LOCAL_SCOPE, 'one', 'two')] },
+    const directory = createHome({
+      'config/resources.json': { services: [createCachedModels(LOCAL_SCOPE, 'one', 'two')] },
     });
     expect(await complete(['run', 'x', '-o', ''], { home: directory })).toEqual([
       'quality=',
@@ -191,15 +200,15 @@ describe('values', () => {
     ]);
   });
 
-  it('offers models to the key that fetched them only', async () => {
+  it('offers models only to the key that fetched them', async () => {
     const services = [
-      models(computeResourceScope(BASE, 'key-a'), 'of-a'),
-      models(computeResourceScope(BASE, 'key-b'), 'of-b'),
+      createCachedModels(computeResourceScope(BASE_URL, 'key-a'), 'of-a'),
+      createCachedModels(computeResourceScope(BASE_URL, 'key-b'), 'of-b'),
     ];
-    const directory = home({ 'config/resources.json': { services } });
+    const directory = createHome({ 'config/resources.json': { services } });
     const withKey = (key: string): TestOptions => ({
       home: directory,
-      env: { PROMPTRUN_BASE_URL: BASE, PROMPTRUN_API_KEY: key },
+      env: { PROMPTRUN_BASE_URL: BASE_URL, PROMPTRUN_API_KEY: key },
     });
 
     expect(await complete(['models', '--model', ''], withKey('key-b'))).toEqual(['of-b']);
@@ -212,35 +221,34 @@ describe('values', () => {
         id,
         time: '2026-01-01T00:00:00Z',
         baseUrl,
-        promptVersionId: VERSION,
+        promptVersionId: VERSION_ID,
         inputsDigest: '',
       });
 
     const outcome = (id: string, runId: string): string =>
       JSON.stringify({ id, outcome: 'ended', runId });
-    const second = RUN.replace('9', '8');
+    const newerRunId = RUN_ID.replace('9', '8');
     const journal = [
       entry('a', 'local'),
-      outcome('a', RUN),
+      outcome('a', RUN_ID),
       entry('b', 'local'),
-      outcome('b', second),
-      entry('c', BASE),
-      outcome('c', PROMPT),
+      outcome('b', newerRunId),
+      entry('c', BASE_URL),
+      outcome('c', PROMPT_ID),
       entry('d', 'local'),
     ];
-    const directory = home({ 'state/journal.jsonl': `${journal.join('\n')}\n` });
+    const directory = createHome({ 'state/journal.jsonl': `${journal.join('\n')}\n` });
 
-    expect(await complete(['runs', 'get', ''], { home: directory })).toEqual([second, RUN]);
+    expect(await complete(['runs', 'get', ''], { home: directory })).toEqual([newerRunId, RUN_ID]);
     expect(await complete(['runs', 'list', '--starting-after', '9'], { home: directory })).toEqual([
-      RUN,
+      RUN_ID,
     ]);
   });
 });
 
 describe('prompts', () => {
-  it('of the local service are offered by slug and title, with inputs and options, without a run before', async () => {
-    const at = temporaryDirectory();
-    const options: TestOptions = { home: at, local: localService };
+  it('offers prompts of the local service with their inputs and options before any of them has run', async () => {
+    const options: TestOptions = { home: temporaryDirectory(), local: localService };
 
     expect(await complete(['run', ''], options)).toEqual([]);
 
@@ -269,7 +277,7 @@ describe('prompts', () => {
     expect(await complete(['resources', 'list', '--model', 'e'], options)).toEqual(['echo']);
   });
 
-  it('of the local service are offered with their labels once the @ is typed', async () => {
+  it('offers the labels of a prompt once the @ is typed', async () => {
     const options: TestOptions = { home: temporaryDirectory(), local: localService };
     const { stdout } = await runInProcess(['versions', 'list', 'hello'], options);
 
@@ -292,12 +300,12 @@ describe('prompts', () => {
     expect(await complete(['run', 'hello@production', '-i', ''], options)).toEqual(['name=']);
   });
 
-  it('of another service are offered by slug once that is known', async () => {
-    const kept = prompts({ textInputs: { topic: {} } });
-    const directory = home({
+  it('offers cached prompts by slug once it is known', async () => {
+    const promptCache = createPromptCache({ textInputs: { topic: {} } });
+    const directory = createHome({
       'config/prompts.json': {
-        ...kept,
-        slugs: [{ service: 'local', promptId: PROMPT, slug: 'haiku' }],
+        ...promptCache,
+        slugs: [{ service: 'local', promptId: PROMPT_ID, slug: 'haiku' }],
       },
     });
 
@@ -307,10 +315,8 @@ describe('prompts', () => {
       'topic=',
     ]);
   });
-});
 
-describe('completion', () => {
-  it('offers what a run read of a serve, without a request', async () => {
+  it('offers what earlier runs read from a service, without another request', async () => {
     const service = await TestService.forTest();
     const env = { PROMPTRUN_BASE_URL: service.service.url, PROMPTRUN_API_KEY: service.key };
     const options = { home: temporaryDirectory(), env };
@@ -332,14 +338,14 @@ describe('completion', () => {
     ]);
   });
 
-  it('of another service are offered by a slug that was only run, and without one in one version', async () => {
+  it('offers prompts of another service by slug, or else once by their newest version', async () => {
     const config = { textInputs: [] };
     const cacheOfSlugs = (slugs: readonly object[]): object => ({
       versions: ['a', 'b'].map(letter => ({
-        service: BASE,
+        service: BASE_URL,
         version: {
-          promptVersionId: VERSION.replace('0', letter),
-          promptId: PROMPT,
+          promptVersionId: VERSION_ID.replace('0', letter),
+          promptId: PROMPT_ID,
           title: 'Anonymous',
           publishedAt: '2026-01-01T00:00:00Z',
           config,
@@ -348,20 +354,20 @@ describe('completion', () => {
       slugs,
     });
 
-    const env = { PROMPTRUN_BASE_URL: BASE };
-    const slug = { service: BASE, promptId: OTHER_VERSION, slug: 'just-run' };
-    const directory = home({ 'config/prompts.json': cacheOfSlugs([slug]) });
+    const env = { PROMPTRUN_BASE_URL: BASE_URL };
+    const slug = { service: BASE_URL, promptId: OTHER_VERSION_ID, slug: 'just-run' };
+    const directory = createHome({ 'config/prompts.json': cacheOfSlugs([slug]) });
 
     expect(
       (await complete(['run', ''], { home: directory, env })).filter(word => word !== 'config/'),
-    ).toEqual([VERSION.replace('0', 'a'), 'just-run']);
+    ).toEqual([VERSION_ID.replace('0', 'a'), 'just-run']);
   });
 
-  it('offers pictures by their names, and files for them', async () => {
+  it('offers named image inputs, and files as their values', async () => {
     const text =
       '---\nmodel: echo\ninput: {schema: {photo: string, note: string}}\n---\n{{note}} {{media url=photo}}\n';
-    const at = home({ 'pic.prompt': text, 'cat.png': 'x' });
-    const options = { home: at, local: localService };
+    const directory = createHome({ 'pic.prompt': text, 'cat.png': 'x' });
+    const options = { home: directory, local: localService };
 
     expect(await complete(['run', 'pic.prompt', '-i', ''], options)).toEqual(['note=', 'photo=']);
     expect(await complete(['run', 'pic.prompt', '-i', 'photo=c'], options)).toEqual([
@@ -369,8 +375,8 @@ describe('completion', () => {
     ]);
   });
 
-  it('in files are offered as files, in no version, with their inputs and options', async () => {
-    const directory = home({
+  it('offers prompt files with their inputs and options, but not the versions that their runs made', async () => {
+    const directory = createHome({
       'note.prompt':
         '---\nmodel: echo\ninput:\n  schema:\n    topic: string, what it is about\n    tone(enum): [dry, warm]\n---\n{{topic}} {{tone}}\n',
     });
@@ -395,7 +401,29 @@ describe('completion', () => {
     expect(await complete(['run', 'note.prompt', '-o', ''], options)).toEqual([]);
   });
 
-  it('goes to no network, starts no service and writes nothing', async () => {
+  it('offers only versions of the prompt on the line where a version id is expected', async () => {
+    const { versions } = createPromptCache({}) as { versions: { version: object }[] };
+    const [cachedVersion] = versions;
+    const promptVersionId = OTHER_VERSION_ID;
+    const versionOfOtherPrompt = {
+      ...cachedVersion,
+      version: { ...cachedVersion?.version, promptVersionId, promptId: RUN_ID },
+    };
+    const directory = createHome({
+      'config/prompts.json': { versions: [cachedVersion, versionOfOtherPrompt] },
+    });
+
+    expect(await complete(['versions', 'diff', VERSION_ID, ''], { home: directory })).toEqual([
+      VERSION_ID,
+    ]);
+    expect(
+      await complete(['prompts', 'get', RUN_ID, '--version-id', ''], { home: directory }),
+    ).toEqual([OTHER_VERSION_ID]);
+  });
+});
+
+describe('robustness', () => {
+  it('starts no service and writes nothing', async () => {
     const { home: directory } = await runInProcess([
       '__complete',
       'fish',
@@ -408,8 +436,8 @@ describe('completion', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('stays quiet over damaged files', async () => {
-    const directory = home({
+  it('ignores damaged files', async () => {
+    const directory = createHome({
       'config/config.json': '{',
       'config/prompts.json': '[',
       'config/resources.json': 'null',
@@ -418,7 +446,7 @@ describe('completion', () => {
     expect(await complete(['--profile', ''], { home: directory })).toEqual([]);
   });
 
-  it('leaves out what cannot be typed', async () => {
+  it('leaves out inputs that cannot be typed', async () => {
     const textInputs = {
       'a\nb': {},
       'c\td': {},
@@ -427,43 +455,33 @@ describe('completion', () => {
       'h=i': {},
       fine: {},
     };
-    const directory = home({ 'config/prompts.json': prompts({ textInputs }) });
-    expect(await complete(['run', VERSION, '-i', ''], { home: directory })).toEqual(['fine=']);
+    const directory = createHome({ 'config/prompts.json': createPromptCache({ textInputs }) });
+    expect(await complete(['run', VERSION_ID, '-i', ''], { home: directory })).toEqual(['fine=']);
   });
 
-  it('takes an input called __proto__ for a name like any other', async () => {
+  it('completes an input called __proto__ like any other', async () => {
     const config = JSON.parse(
       '{"textInputs":{"__proto__":{"type":"string","enum":["x"]}}}',
     ) as unknown;
-    const directory = home({ 'config/prompts.json': prompts(config) });
-    expect(await complete(['run', VERSION, '-i', '__proto__='], { home: directory })).toEqual([
+    const directory = createHome({ 'config/prompts.json': createPromptCache(config) });
+    expect(await complete(['run', VERSION_ID, '-i', '__proto__='], { home: directory })).toEqual([
       '__proto__=x',
     ]);
   });
 
-  it('does not write to the prompt cache', async () => {
-    const directory = home({
-      'config/prompts.json': prompts({ textInputs: { a: {} } }, { textInputs: { b: {} } }),
+  it('leaves the order of the prompt cache unchanged', async () => {
+    const directory = createHome({
+      'config/prompts.json': createPromptCache(
+        { textInputs: { a: {} } },
+        { textInputs: { b: {} } },
+      ),
     });
-    expect(await complete(['run', OTHER_VERSION, '-i', ''], { home: directory })).toEqual(['b=']);
-    expect(
-      (await complete(['prompts', 'get', '', '--version-id', ''], { home: directory }))[0],
-    ).toBe(VERSION);
-    expect(existsSync(path.join(directory, 'state'))).toBe(false);
-  });
-
-  it('are only its versions if a version id is wanted', async () => {
-    const { versions } = prompts({}) as { versions: { version: object }[] };
-    const [known] = versions;
-    const promptVersionId = OTHER_VERSION;
-    const other = { ...known, version: { ...known?.version, promptVersionId, promptId: RUN } };
-    const directory = home({ 'config/prompts.json': { versions: [known, other] } });
-
-    expect(await complete(['versions', 'diff', VERSION, ''], { home: directory })).toEqual([
-      VERSION,
+    expect(await complete(['run', OTHER_VERSION_ID, '-i', ''], { home: directory })).toEqual([
+      'b=',
     ]);
     expect(
-      await complete(['prompts', 'get', RUN, '--version-id', ''], { home: directory }),
-    ).toEqual([OTHER_VERSION]);
+      (await complete(['prompts', 'get', '', '--version-id', ''], { home: directory }))[0],
+    ).toBe(VERSION_ID);
+    expect(existsSync(path.join(directory, 'state'))).toBe(false);
   });
 });

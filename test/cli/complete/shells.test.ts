@@ -1,30 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import type { Candidate } from '../../../src/cli/complete/candidate-sources.ts';
-import { buildCompletionLines } from '../../../src/cli/complete/complete.ts';
+import { completeForShell } from '../../../src/cli/complete/complete.ts';
 import type { ShellLine } from '../../../src/cli/complete/shell-line.ts';
 
-const BREAKS = ' \t\n"\'@><=;|&(:';
+/** The default COMP_WORDBREAKS of bash. */
+const WORD_BREAKS = ' \t\n"\'@><=;|&(:';
 
-interface Completed extends ShellLine {
+interface CompletedLine extends ShellLine {
   readonly lines: readonly string[];
 }
 
-/** Returns what a shell prints when these values fit. */
+/** Returns the parsed line, and the lines for the shell if these values are the candidates. */
 async function complete(
   shell: string,
   words: readonly string[],
   ...values: readonly (string | Candidate)[]
-): Promise<Completed> {
-  let asked: ShellLine = { words: [], current: '' };
-  const lines = await buildCompletionLines(shell, words, line => {
-    asked = line;
+): Promise<CompletedLine> {
+  let parsedLine: ShellLine = { words: [], current: '' };
+  const lines = await completeForShell(shell, words, line => {
+    parsedLine = line;
     return Promise.resolve(values.map(value => (typeof value === 'string' ? { value } : value)));
   });
-  return { ...asked, lines };
+  return { ...parsedLine, lines };
 }
 
-const bash = (left: string, ...values: readonly (string | Candidate)[]): Promise<Completed> =>
-  complete('bash', [left, BREAKS], ...values);
+const completeInBash = (
+  lineBeforeCursor: string,
+  ...values: readonly (string | Candidate)[]
+): Promise<CompletedLine> => complete('bash', [lineBeforeCursor, WORD_BREAKS], ...values);
 
 describe('bash', () => {
   it.each([
@@ -37,80 +40,82 @@ describe('bash', () => {
     ['promptrun $(touch x) `y` z', ['$(touch', 'x)', '`y`'], 'z'],
     ['promptrun \\', [], ''],
     ['', [], ''],
-  ])('takes %j apart', async (left, words, current) => {
-    expect(await bash(left)).toMatchObject({ words, current });
+  ])('parses %j', async (lineBeforeCursor, words, current) => {
+    expect(await completeInBash(lineBeforeCursor)).toMatchObject({ words, current });
   });
 
-  it('prints only the part that readline replaces', async () => {
-    expect((await bash('promptrun --status=s', '--status=succeeded')).lines).toEqual([
+  it('prints only the part of a word that readline replaces', async () => {
+    expect((await completeInBash('promptrun --status=s', '--status=succeeded')).lines).toEqual([
       'succeeded ',
     ]);
-    expect((await bash('promptrun -o size=16:', 'size=16:9')).lines).toEqual(['9 ']);
-    expect((await bash('promptrun run hello@p', 'hello@production')).lines).toEqual([
+    expect((await completeInBash('promptrun -o size=16:', 'size=16:9')).lines).toEqual(['9 ']);
+    expect((await completeInBash('promptrun run hello@p', 'hello@production')).lines).toEqual([
       'production ',
     ]);
-    expect((await bash('promptrun -i "a=b', 'a=b c')).lines).toEqual(['a=b c']);
-    expect((await bash('promptrun -i a="b', 'a=b c')).lines).toEqual(['b c']);
-    expect((await bash('promptrun -i a\\=b', 'a=b c')).lines).toEqual(['a=b\\ c ']);
-    expect((await bash('promptrun -i "x y"z', 'x yz w')).lines).toEqual(['x\\ yz\\ w ']);
+    expect((await completeInBash('promptrun -i "a=b', 'a=b c')).lines).toEqual(['a=b c']);
+    expect((await completeInBash('promptrun -i a="b', 'a=b c')).lines).toEqual(['b c']);
+    expect((await completeInBash('promptrun -i a\\=b', 'a=b c')).lines).toEqual(['a=b\\ c ']);
+    expect((await completeInBash('promptrun -i "x y"z', 'x yz w')).lines).toEqual(['x\\ yz\\ w ']);
   });
 
   it('adds a space after the only candidate, unless the word continues', async () => {
-    expect((await bash('promptrun r', 'run')).lines).toEqual(['run ']);
-    expect((await bash('promptrun r', 'run', 'runs')).lines).toEqual(['run', 'runs']);
-    expect((await bash('promptrun -i p', { value: 'place=', isPartial: true })).lines).toEqual([
-      'place=',
-    ]);
+    expect((await completeInBash('promptrun r', 'run')).lines).toEqual(['run ']);
+    expect((await completeInBash('promptrun r', 'run', 'runs')).lines).toEqual(['run', 'runs']);
+    expect(
+      (await completeInBash('promptrun -i p', { value: 'place=', isPartial: true })).lines,
+    ).toEqual(['place=']);
   });
 
-  it('quotes whatever the shell would read anything into', async () => {
+  it('quotes every character that is special in bash', async () => {
     const hostile = '$(x) `y` "z" \'w\' \\ ! * ? [a] {b} ~ # & | ; < > ( )';
-    const { lines } = await bash('promptrun x', hostile, 'other');
+    const { lines } = await completeInBash('promptrun x', hostile, 'other');
     expect(lines[0]?.replace(/\\./gu, '')).toMatch(/^[xyzwab]*$/u);
     expect(lines[0]?.replaceAll('\\', '')).toBe(hostile.replaceAll('\\', ''));
   });
 
-  it('quotes for the quote that is open', async () => {
-    expect((await bash('promptrun "', '$x `y` "z" \\ \'w\'')).lines).toEqual([
+  it('escapes only what is special within the open quote', async () => {
+    expect((await completeInBash('promptrun "', '$x `y` "z" \\ \'w\'')).lines).toEqual([
       '\\$x \\`y\\` \\"z\\" \\\\ \'w\'',
     ]);
-    expect((await bash('promptrun "', 'a!b')).lines).toEqual([`a"'!'"b`]);
-    expect((await bash("promptrun '", "it's $x")).lines).toEqual(["it'\\''s $x"]);
+    expect((await completeInBash('promptrun "', 'a!b')).lines).toEqual([`a"'!'"b`]);
+    expect((await completeInBash("promptrun '", "it's $x")).lines).toEqual(["it'\\''s $x"]);
   });
 
   it('leaves the tilde of a home directory to the shell', async () => {
-    expect((await bash('promptrun ~/a', '~/a b.prompt')).lines).toEqual(['~/a\\ b.prompt ']);
-    expect((await bash('promptrun x', '~x')).lines).toEqual(['\\~x ']);
+    expect((await completeInBash('promptrun ~/a', '~/a b.prompt')).lines).toEqual([
+      '~/a\\ b.prompt ',
+    ]);
+    expect((await completeInBash('promptrun x', '~x')).lines).toEqual(['\\~x ']);
   });
 });
 
 describe('the other shells', () => {
-  const place: Candidate = {
+  const placeKey: Candidate = {
     value: 'place=',
     description: 'where\tto\n\u001b[2J',
     isPartial: true,
   };
 
   it('prints values and descriptions for fish', async () => {
-    const { words, current, lines } = await complete('fish', ['run', "'a b"], place, 'x y');
+    const { words, current, lines } = await complete('fish', ['run', "'a b"], placeKey, 'x y');
     expect({ words, current }).toEqual({ words: ['run'], current: 'a b' });
     expect(lines).toEqual(['place=\twhere to ^[[2J', 'x y\t']);
   });
 
-  it('also says for zsh if the word continues', async () => {
-    const { lines } = await complete('zsh', ['run', 'p'], place, 'x y');
+  it('prints for zsh also whether the word continues', async () => {
+    const { lines } = await complete('zsh', ['run', 'p'], placeKey, 'x y');
     expect(lines).toEqual(['open\tplace=\twhere to ^[[2J', 'done\tx y\t']);
   });
 
   it('prints quoted words for PowerShell, and never an empty field', async () => {
-    const line = Buffer.from(JSON.stringify(['run', 'a b', ''])).toString('base64');
+    const encodedWords = Buffer.from(JSON.stringify(['run', 'a b', ''])).toString('base64');
     const completed = await complete(
       'powershell',
-      [line],
+      [encodedWords],
       'in\\plain=1',
       "it's ‘$(x)'",
       'a,b',
-      place,
+      placeKey,
     );
     expect({ words: completed.words, current: completed.current }).toEqual({
       words: ['run', 'a b'],
@@ -125,8 +130,8 @@ describe('the other shells', () => {
   });
 
   it('prints ASCII for PowerShell, whose console may have any code page', async () => {
-    const line = Buffer.from(JSON.stringify(['run', ''])).toString('base64');
-    const { lines } = await complete('powershell', [line], {
+    const encodedWords = Buffer.from(JSON.stringify(['run', ''])).toString('base64');
+    const { lines } = await complete('powershell', [encodedWords], {
       value: 'grüße',
       description: '✉️ an 😀',
     });
@@ -134,7 +139,7 @@ describe('the other shells', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual(["'grüße'", 'grüße', '✉️ an 😀']);
   });
 
-  it('says nothing to a shell it does not know', async () => {
+  it('prints nothing for an unknown shell', async () => {
     expect((await complete('tcsh', ['run'], 'x')).lines).toEqual([]);
   });
 });

@@ -11,8 +11,8 @@ import { type KeyValue, parseKeyValue } from '../../inputs/flag-values.ts';
 import { readStandardInput, toFileFault } from '../../inputs/read-text.ts';
 import type { API } from './spec.ts';
 
-const CALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const WITHOUT_BODY = ['GET', 'DELETE'];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const METHODS_WITHOUT_BODY = ['GET', 'DELETE'];
 
 /** Matches the beginning of a URL with a scheme or a host: `https:` or `//host`. */
 const ABSOLUTE_URL = /^([a-z][a-z\d+.-]*:|\/\/)/iu;
@@ -43,13 +43,13 @@ export async function prepareApiCall(
   flags: ApiFlags,
   baseUrl: string,
 ): Promise<ApiCall> {
-  const method = requireOneOf('method', target.method.toUpperCase(), CALL_METHODS);
+  const method = requireOneOf('method', target.method.toUpperCase(), METHODS);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
 
   const [pathname = '', search = ''] = resolveTargetPath(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);
   const fields = flags.field.map(field => parseKeyValue(field, '--field'));
-  if (WITHOUT_BODY.includes(method)) {
+  if (METHODS_WITHOUT_BODY.includes(method)) {
     if (flags.input !== undefined) throw usageError(`--input: a ${method} has no body`);
     for (const { key, value } of fields) query.append(key, value);
     return { method, path: pathname, query };
@@ -147,18 +147,18 @@ function putField(
   if (nestedValue !== undefined && (rest.length === 0 || typeof nestedValue === 'string')) {
     throw usageError(`--field: ${field.key} is given twice`);
   }
-  const inner = (nestedValue ?? Object.create(null)) as NestedFields;
-  target[first] = rest.length === 0 ? field.value : inner;
-  if (rest.length > 0) putField(inner, rest, field);
+  const innerFields = (nestedValue ?? Object.create(null)) as NestedFields;
+  target[first] = rest.length === 0 ? field.value : innerFields;
+  if (rest.length > 0) putField(innerFields, rest, field);
 }
 
 /**
  * Returns the call for the next page, in the direction of the first call; undefined at the end.
  *
- * @throws {ProtocolError} if a cursor is in `cursors`, which collects them, or if the list never
- * ends
+ * @param seenCursors the cursors of the calls so far; that of the returned call is added
+ * @throws {ProtocolError} if a cursor comes back, or after too many pages
  */
-export function findNextPage(
+export function buildNextPageCall(
   call: ApiCall,
   envelope: { readonly data?: unknown },
   seenCursors: Set<string>,
@@ -167,9 +167,10 @@ export function findNextPage(
   if (hasMore !== true || !Array.isArray(rows)) return undefined;
 
   const isBackwards = call.query.has('endingBefore');
-  const cursor = isBackwards ? 'endingBefore' : 'startingAfter';
-  const { runId } = ((isBackwards ? rows[0] : rows.at(-1)) ?? {}) as { runId?: unknown };
-  if (typeof runId !== 'string' || call.query.get(cursor) === runId) return undefined;
+  const cursorParameter = isBackwards ? 'endingBefore' : 'startingAfter';
+  const lastRow: unknown = isBackwards ? rows[0] : rows.at(-1);
+  const { runId } = (lastRow ?? {}) as { runId?: unknown };
+  if (typeof runId !== 'string' || call.query.get(cursorParameter) === runId) return undefined;
 
   if (seenCursors.has(runId)) {
     throw new ProtocolError('the service returns the same page of runs again and again');
@@ -178,7 +179,7 @@ export function findNextPage(
   seenCursors.add(runId);
   checkPageCount('runs', seenCursors.size + 1);
   const query = new URLSearchParams(call.query);
-  query.set(cursor, runId);
+  query.set(cursorParameter, runId);
 
   return { ...call, query };
 }

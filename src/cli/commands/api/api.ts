@@ -10,7 +10,7 @@ import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreationRequest } from '../../creation/creation-result.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { type ApiCall, type ApiFlags, findNextPage, prepareApiCall } from './api-call.ts';
+import { type ApiCall, type ApiFlags, buildNextPageCall, prepareApiCall } from './api-call.ts';
 
 /** Calls any endpoint and prints the whole envelope. */
 export async function callEndpoint(
@@ -31,7 +31,7 @@ export async function callEndpoint(
     connection.baseUrl,
   );
 
-  const cursors = new Set<string>();
+  const seenCursors = new Set<string>();
   while (call !== undefined) {
     const creation = findCreationRequest(call);
     const answer: RawAnswer = creation
@@ -49,7 +49,7 @@ export async function callEndpoint(
 
     call =
       hasReader && flags.paginate === true
-        ? findNextPage(call, answer.envelope, cursors)
+        ? buildNextPageCall(call, answer.envelope, seenCursors)
         : undefined;
   }
 }

@@ -18,8 +18,8 @@ import type { BATCH } from './spec.ts';
  */
 export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string };
 
-/** Matches the extension of a table in a form that is not written. */
-const FOREIGN_EXTENSION = /\.(?:tsv|xlsx?|ods|parquet)$/iu;
+/** Matches the extension of a table format that promptrun doesn't write. */
+const UNSUPPORTED_EXTENSION = /\.(?:tsv|xlsx?|ods|parquet)$/iu;
 
 /**
  * Checks the flags against each other before anything is read or sent.
@@ -28,7 +28,7 @@ const FOREIGN_EXTENSION = /\.(?:tsv|xlsx?|ods|parquet)$/iu;
  */
 export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
   const destination = readDestination(ctx, flags.out);
-  refuseWithoutResume(flags);
+  refuseStrayResumeFlags(flags);
   refuseUnusableOut(ctx, flags, destination);
   refuseOtherReaders(flags);
 
@@ -47,7 +47,7 @@ export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags
     from: flags.from,
     format: flags.format,
     delimiter: flags.delimiter,
-    ignoredColumns: parseNames(flags.ignoreColumns),
+    ignoredColumns: parseColumnNames(flags.ignoreColumns),
     excel: flags.excel ?? false,
     ...destination,
     inputs: flags.input,
@@ -63,13 +63,15 @@ export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags
     caps: parseCaps(flags),
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     maxFailures:
-      flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
+      flags.maxFailures === undefined
+        ? Number.POSITIVE_INFINITY
+        : parseMaxFailures(flags.maxFailures),
   };
 }
 
 /**
- * Returns the file, device or pipe that `--out` names; neither for standard output, under any of
- * its names.
+ * Returns `--out` as the file `out`, or as the device or pipe `stream`. Both are undefined if it
+ * leads to standard output, unless that is a table, which is written as a file.
  */
 function readDestination(
   { cwd }: Context,
@@ -86,9 +88,9 @@ function readDestination(
 function refuseUnusableOut(
   ctx: Context,
   flags: BatchFlags,
-  { out: file }: Pick<BatchOptions, 'out'>,
+  { out: resultsFile }: Pick<BatchOptions, 'out'>,
 ): void {
-  if (flags.resume === true && file === undefined) {
+  if (flags.resume === true && resultsFile === undefined) {
     throw usageError('--resume needs --out with the results file of the interrupted batch');
   }
 
@@ -99,10 +101,10 @@ function refuseUnusableOut(
     );
   }
 
-  const [foreignExtension] = FOREIGN_EXTENSION.exec(flags.out ?? '') ?? [];
-  if (foreignExtension !== undefined) {
+  const [unsupportedExtension] = UNSUPPORTED_EXTENSION.exec(flags.out ?? '') ?? [];
+  if (unsupportedExtension !== undefined) {
     throw usageError(
-      `--out: results are written as JSONL or CSV, not as ${foreignExtension}`,
+      `--out: results are written as JSONL or CSV, not as ${unsupportedExtension}`,
       'For a spreadsheet: --out results.csv --excel',
     );
   }
@@ -115,7 +117,8 @@ function refuseUnusableOut(
   }
 }
 
-function refuseWithoutResume(flags: BatchFlags): void {
+/** Refuses flags that have a meaning only with `--resume`. */
+function refuseStrayResumeFlags(flags: BatchFlags): void {
   if (flags.resume === true) return;
   const resumeFlags = {
     '--retry-failed': flags.retryFailed === true,
@@ -128,14 +131,14 @@ function refuseWithoutResume(flags: BatchFlags): void {
   if (strayFlag !== undefined) throw usageError(`${strayFlag} needs --resume`);
 }
 
-function parseNames(text = ''): string[] {
+function parseColumnNames(text = ''): string[] {
   return text
     .split(',')
     .map(name => name.trim())
     .filter(name => name !== '');
 }
 
-function parseCount(text: string): number {
+function parseMaxFailures(text: string): number {
   if (!/^[1-9]\d{0,8}$/u.test(text)) {
     throw usageError(`--max-failures needs a whole number from 1, not ${JSON.stringify(text)}`);
   }

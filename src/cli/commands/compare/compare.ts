@@ -56,9 +56,9 @@ export async function compare(
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
   throwIfComparisonUnfinished({ ...prepared, ...finished });
 
-  const code = getComparisonExitCode(finished.comparedRows, failOn);
-  const gateFails = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
-  return code === EXIT.ok && gateFails ? EXIT.runFailed : code;
+  const exitCode = getComparisonExitCode(finished.comparedRows, failOn);
+  const hasFailedGate = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
+  return exitCode === EXIT.ok && hasFailedGate ? EXIT.runFailed : exitCode;
 }
 
 /** Prints the number of rows and the estimated cost. */

@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
 
-/** The script of each shell, in completions/. The scripts leave all logic to the program. */
-const SCRIPTS = new Map([
+/** The scripts in completions/, by shell. They leave all logic to the program. */
+const SCRIPT_FILES = new Map([
   ['bash', 'promptrun.bash'],
   ['zsh', '_promptrun'],
   ['fish', 'promptrun.fish'],
@@ -12,9 +12,9 @@ const SCRIPTS = new Map([
 ]);
 
 export async function printCompletion(ctx: Context, shell: string): Promise<void> {
-  const script = SCRIPTS.get(shell);
-  if (script === undefined) {
-    throw usageError(...explainUnknownName('shell', shell, [...SCRIPTS.keys()]));
+  const scriptFile = SCRIPT_FILES.get(shell);
+  if (scriptFile === undefined) {
+    throw usageError(...explainUnknownName('shell', shell, [...SCRIPT_FILES.keys()]));
   }
-  await ctx.io.out(readInstalledText(`completions/${script}`));
+  await ctx.io.out(readInstalledText(`completions/${scriptFile}`));
 }

@@ -1,7 +1,7 @@
-import { COMPLETION_LINES } from '../../complete/completion-lines.ts';
+import { COMPLETION_SETUPS } from '../../complete/completion-setups.ts';
 import type { CommandSpec } from '../../core/command-spec.ts';
 
-const [BASH, ZSH, FISH, POWERSHELL] = COMPLETION_LINES;
+const [BASH, ZSH, FISH, POWERSHELL] = COMPLETION_SETUPS;
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export const COMPLETION = {
@@ -9,10 +9,10 @@ export const COMPLETION = {
   summary: 'print the completion script for a shell',
   arguments: [['<shell>', SHELLS.join(', '), { completes: SHELLS }]],
   examples: [
-    `bash: ${BASH.command}`,
-    `zsh: ${ZSH.command}`,
-    `fish: ${FISH.command}`,
-    `powershell: ${POWERSHELL.command}`,
+    `bash: ${BASH.installCommand}`,
+    `zsh: ${ZSH.installCommand}`,
+    `fish: ${FISH.installCommand}`,
+    `powershell: ${POWERSHELL.installCommand}`,
   ],
   notes:
     'Each line installs completion for one shell. Start a new shell to use it. In the Terminal of macOS, bash reads ~/.bash_profile instead. The line does nothing after promptrun has been removed, and promptrun uninstall removes it. Completion offers prompts by slug, and their inputs.',

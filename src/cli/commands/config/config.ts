@@ -39,7 +39,7 @@ export async function resetSetting(ctx: Context, name: string): Promise<void> {
   await reportOutcome(ctx, { [key]: value }, `Unset ${key}.`);
 }
 
-/** Lists every setting with its value; never a key. */
+/** Lists every setting with its value. API keys are not settings. */
 export async function printSettings(ctx: Context): Promise<void> {
   const rows = SETTING_KEYS.map(key => {
     const setValue = ctx.settings.get(key);
@@ -64,7 +64,7 @@ export async function printSettings(ctx: Context): Promise<void> {
 /** Lists the files and directories that promptrun uses, even if they don't exist yet. */
 export async function printStoredPaths(ctx: Context): Promise<void> {
   const { listStoredItems } = await import('../../settings/stored-items.ts');
-  const rows = listStoredItems(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
+  const rows = listStoredItems(ctx).map(item => ({ ...item, exists: existsSync(item.path) }));
   await presentList(ctx, rows, {
     columns: [
       { title: 'NAME', cell: ({ name }) => name },

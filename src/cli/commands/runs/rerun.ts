@@ -59,7 +59,7 @@ export async function rerun(
     if (originalRun === undefined) {
       return presentRun(out, connection, run, createPresentation(facts));
     }
-    const { showComparedRuns } = await import('../../comparing/compare-runs.ts');
+    const { showComparedRuns } = await import('../../comparing/show-compared-runs.ts');
     return showComparedRuns(out, connection, { before: originalRun, after: run });
   });
 }

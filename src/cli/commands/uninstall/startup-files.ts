@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isUtf16 } from '../../../files/read-text.ts';
 import { findHomeDirectory } from '../../../files/user-folders.ts';
 import type { Env } from '../../../utils/env.ts';
-import { COMPLETION_LINES } from '../../complete/completion-lines.ts';
+import { COMPLETION_SETUPS } from '../../complete/completion-setups.ts';
 
 /** A shell's start-up file that mentions promptrun. */
 export interface StartupFile {
@@ -15,7 +15,7 @@ export interface StartupFile {
 }
 
 const OWN_LINES: ReadonlySet<string> = new Set(
-  COMPLETION_LINES.flatMap(({ line, oldLines }) => [line, ...oldLines]),
+  COMPLETION_SETUPS.flatMap(({ line, earlierLines }) => [line, ...earlierLines]),
 );
 
 /** The byte order mark as a character, and that of UTF-8 read as Latin-1. */

@@ -29,20 +29,24 @@ export async function showComparedRuns(
   const textBefore = formatOutputs(before);
   const textAfter = formatOutputs(after);
   const isSame = textBefore === textAfter;
-  const parts = isSame ? undefined : await computeDifferences(ctx, textBefore, textAfter, 'words');
+  const differences = isSame
+    ? undefined
+    : await computeDifferences(ctx, textBefore, textAfter, 'words');
   await present(
     ctx,
     { before, after, same: isSame },
     {
       terminal: () =>
-        renderGridTable(ctx.io, buildTwoRunGrid({ before, after }, parts), { isWhole: true }),
+        renderGridTable(ctx.io, buildTwoRunGrid({ before, after }, differences), { isWhole: true }),
       plain: () =>
         [
           formatRunTitle(before),
           textBefore,
           formatRunTitle(after),
           textAfter,
-          ...(parts ? ['differences:', paintDifference(parts, ctx.io.paint)] : ['no differences']),
+          ...(differences
+            ? ['differences:', paintDifference(differences, ctx.io.paint)]
+            : ['no differences']),
         ].join('\n'),
     },
   );
@@ -51,8 +55,11 @@ export async function showComparedRuns(
 }
 
 /** Returns a grid of one row: the earlier run, and the later one with its differences, if any. */
-function buildTwoRunGrid({ before, after }: RunPair, parts: readonly DiffPart[] | undefined): Grid {
-  const state = parts ? 'changed' : 'same';
+function buildTwoRunGrid(
+  { before, after }: RunPair,
+  differences: readonly DiffPart[] | undefined,
+): Grid {
+  const state = differences ? 'changed' : 'same';
   const toCell = (run: Run, part: GridPart): GridCell => ({
     state,
     facts: [run.runStatus, pluralize(run.tokens, 'token')],
@@ -62,7 +69,7 @@ function buildTwoRunGrid({ before, after }: RunPair, parts: readonly DiffPart[] 
   const toTextPart = (run: Run): GridPart => ({ kind: 'text', text: formatOutputs(run) });
   const cells = [
     toCell(before, toTextPart(before)),
-    toCell(after, parts ? { kind: 'difference', parts } : toTextPart(after)),
+    toCell(after, differences ? { kind: 'difference', parts: differences } : toTextPart(after)),
   ];
 
   return {
