@@ -88,7 +88,7 @@ const TESTS = [
   'test/service/dying.test.ts',
   'test/service/embedded.test.ts',
   'test/service/faults.test.ts',
-  'test/service/http/malformed-requests.test.ts',
+  'test/service/http/refused-requests.test.ts',
   'test/service/http/metrics.test.ts',
   'test/service/http/stalled.test.ts',
   'test/service/killing.test.ts',

@@ -75,7 +75,7 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   /** Aborted once the service accepts no new requests. */
   closing: AbortSignal;
   /** Aborted once requests in flight must end. */
-  stopped: AbortSignal;
+  stopping: AbortSignal;
 }
 
 /** Builds the parts of a service in the order of their dependencies. */
@@ -116,7 +116,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
         userId: user.id,
         env,
         answers: baseParts.batchAnswers,
-        signal: options.stopped,
+        signal: options.stopping,
       }),
   };
 }
@@ -194,8 +194,8 @@ function buildServices(
   parts: BaseParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'toOperator'>,
   options: Options,
 ): Services {
-  const { closing, stopped, env = {} } = options;
-  const rules = { ...getPrivateRules(options), signal: stopped, env, open: options.openUrl };
+  const { closing, stopping, env = {} } = options;
+  const rules = { ...getPrivateRules(options), signal: stopping, env, open: options.openUrl };
   return {
     ...parts,
     draining: options.draining ?? closing,
@@ -221,10 +221,10 @@ function buildApi(
       callers: new CallerCache(),
       ratePolicy,
       resourcesHash: () => services.resources.hash(),
-      recordUse: createKeyUseRecorder(store, clock, onFault),
+      recordKeyUse: createKeyUseRecorder(store, clock, onFault),
     },
     closing,
-    parse: thread?.parseBody ?? (bytes => Promise.resolve(parseBodyHere(bytes))),
+    parseBody: thread?.parseBody ?? (bytes => Promise.resolve(parseBodyHere(bytes))),
     onFault,
   });
 }

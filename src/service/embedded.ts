@@ -6,7 +6,7 @@ import { compose, type ServiceParts } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
 import { serviceClock } from './core/clock.ts';
 import type { Api } from './http/api.ts';
-import { answerError, tooLarge } from './http/api-error.ts';
+import { createErrorAnswer, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
 import type { Media } from './media/media.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
@@ -159,7 +159,7 @@ export async function openForCommand(options: CommonOptions) {
       isForOneUser: true,
       onUnresolved: () => '; use --allow-private to let the proxy resolve it',
       closing: closing.signal,
-      stopped: closing.signal,
+      stopping: closing.signal,
     });
     const housekeeping = clock
       .sleep(HOUSEKEEPING_DELAY_MS, closing.signal)
@@ -211,7 +211,7 @@ async function answerFile(media: Media, url: string): Promise<ApiAnswer> {
   try {
     return await answerMedia(await media.findByFileUrl(url));
   } catch (error) {
-    return answerError(error, () => {});
+    return createErrorAnswer(error, () => {});
   }
 }
 

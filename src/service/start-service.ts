@@ -52,7 +52,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = serviceClock } = options;
   const metrics = options.metricsAddress && (await import('./http/metrics.ts')).createMetrics();
 
-  const store = await openDatabase({ ...options, clock, onQuery: metrics?.queryEnded });
+  const store = await openDatabase({ ...options, clock, onQuery: metrics?.recordQuery });
   try {
     await endOrphanedPrograms(options.dataDir, options.env ?? {});
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
@@ -66,14 +66,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 type ServeOptions = ServiceOptions & { readonly clock: Clock };
 
-/** The steps of the end, in order; each is aborted when it begins. */
+/** The steps of a shutdown, in order. Each controller is aborted when its step begins. */
 interface ShutdownSteps {
-  /** `/readyz` fails, so that balancers send no new requests. */
+  /** `/readyz` fails, so that load balancers send no new requests. */
   readonly draining: AbortController;
   /** No new requests are accepted. */
   readonly closing: AbortController;
-  /** Requests in flight end. */
-  readonly stopped: AbortController;
+  /** Requests in flight are ended. */
+  readonly stopping: AbortController;
 }
 
 /** The parts of a served service that an embedded one lacks. */
@@ -90,21 +90,18 @@ async function serveFrom(
 ): Promise<Service> {
   const { drainMs = 0, graceMs = 0, clock } = options;
   const shutdown = createShutdownSteps();
-  const { draining, closing, stopped } = shutdown;
-  const thread = new WorkThread();
-  const served = { metrics, thread, shutdown };
-
+  const served = { metrics, thread: new WorkThread(), shutdown };
   const parts = await compose(store, await buildComposeOptions(store, options, served));
   const http = createServiceServer(parts, options, served);
-  const metricsServer = metrics && openMetricsServer(metrics, store, parts);
+  const metricsServer = metrics && createMetricsServer(metrics, store, parts);
   const publisher = await publishPromptsDirectory(parts, options);
 
-  const stop = async (grace: number): Promise<void> => {
-    draining.abort();
-    closing.abort();
+  const stop = async (runGraceMs: number): Promise<void> => {
+    shutdown.draining.abort();
+    shutdown.closing.abort();
     publisher?.close();
     parts.models.close();
-    await stopServing({ ...parts, ...http, thread }, { clock, graceMs: grace, stopped });
+    await stopServing(parts, http, served, runGraceMs);
     metricsServer?.close();
     metricsServer?.closeAllConnections();
   };
@@ -117,14 +114,14 @@ async function serveFrom(
 
   warnIfUnencrypted(options);
   parts.runner.start();
-  const housekeeping = runHousekeeping(parts, closing.signal);
+  const housekeeping = runHousekeeping(parts, shutdown.closing.signal);
 
   return {
     ...getServiceUrls(options, servers),
     newKey,
     sessionKey: parts.sessionKey,
     async drain(signal) {
-      draining.abort();
+      shutdown.draining.abort();
       await clock.sleep(drainMs, signal).catch(() => {});
     },
     async close() {
@@ -139,7 +136,7 @@ function createShutdownSteps(): ShutdownSteps {
   return {
     draining: new AbortController(),
     closing: new AbortController(),
-    stopped: new AbortController(),
+    stopping: new AbortController(),
   };
 }
 
@@ -154,21 +151,21 @@ function createServiceServer(
     host: options.host ?? DEFAULT_HOST,
     closing: shutdown.closing.signal,
     onRequest(event) {
-      metrics?.requestAnswered(event);
+      metrics?.recordRequest(event);
       options.onRequest?.(event);
     },
   });
 }
 
-/** Returns a server for the metrics, with this instance's figures of runs. */
-function openMetricsServer(
+/** Returns a server for the metrics, which include the runs of this instance. */
+function createMetricsServer(
   metrics: Metrics,
   store: Store,
   { runner, models }: ServiceParts<QueueRunner>,
 ): HttpServer['server'] {
-  return metrics.server({
-    running: () => runner.running,
-    queued: () =>
+  return metrics.createServer({
+    countRunningRuns: () => runner.running,
+    countQueuedRuns: () =>
       store.queue.countClaimable(store.isShared ? models.listCapabilities() : undefined),
   });
 }
@@ -234,7 +231,7 @@ async function buildComposeOptions(
     isForOneUser: false,
     meter: metrics,
     thread,
-    // Only the operator can add the flag, so the caller doesn't see the remedy.
+    // Only the operator can add the flag, so the caller's error doesn't name it.
     onUnresolved: host => {
       onNotice(
         `can't resolve the host ${host}; use --allow-private to let the proxy resolve such names`,
@@ -243,7 +240,7 @@ async function buildComposeOptions(
     },
     draining: shutdown.draining.signal,
     closing: shutdown.closing.signal,
-    stopped: shutdown.stopped.signal,
+    stopping: shutdown.stopping.signal,
   };
 }
 
@@ -272,35 +269,29 @@ async function startServers(
   return await createFirstKey(store, clock);
 }
 
-interface StopOptions extends Pick<ShutdownSteps, 'stopped'> {
-  readonly clock: Clock;
-  /** Time for runs in progress to end, in milliseconds. */
-  readonly graceMs: number;
-}
-
 /**
  * Closes the server. Creations in flight are answered when their runs end, or when the grace period
  * is over.
+ *
+ * @param graceMs time for runs in progress to end, in milliseconds
  */
 async function stopServing(
-  {
-    server,
-    endUnused,
-    runner,
-    requests,
-    tasks,
-    engines,
-    thread,
-  }: ServiceParts<QueueRunner> & HttpServer & { readonly thread: WorkThread },
-  { clock, graceMs, stopped }: StopOptions,
+  { runner, tasks, engines, clock }: ServiceParts<QueueRunner>,
+  { server, requests, closeUnusedConnections }: HttpServer,
+  { thread, shutdown }: ServedParts,
+  graceMs: number,
 ): Promise<void> {
   const serverClosed = new Promise<void>(resolve => server.close(() => resolve()));
-  endUnused();
+  closeUnusedConnections();
 
   // The headers of a request may still be arriving.
-  const arriving = graceMs > 0 ? waitAtMost(graceMs, clock, serverClosed) : undefined;
-  await Promise.all([runner.close(graceMs), requests.waitForAllWithin(graceMs, clock), arriving]);
-  stopped.abort(new Error('the service is stopping'));
+  const lastArrivals = graceMs > 0 ? waitAtMost(graceMs, clock, serverClosed) : undefined;
+  await Promise.all([
+    runner.close(graceMs),
+    requests.waitForAllWithin(graceMs, clock),
+    lastArrivals,
+  ]);
+  shutdown.stopping.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
   await requests.waitForAllWithin(LAST_HTTP_ANSWERS_MS, clock);
 

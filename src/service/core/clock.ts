@@ -17,12 +17,12 @@ export async function waitAtMost<T>(
   work: Promise<T> | undefined,
 ): Promise<T | undefined> {
   const waitEnded = new AbortController();
-  const timeIsOver = clock.sleep(ms, waitEnded.signal).then(
+  const timeout = clock.sleep(ms, waitEnded.signal).then(
     () => undefined,
     () => undefined,
   );
   try {
-    return await Promise.race([work, timeIsOver]);
+    return await Promise.race([work, timeout]);
   } finally {
     waitEnded.abort(new Error('the work has ended'));
   }

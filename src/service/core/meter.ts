@@ -1,15 +1,15 @@
-/** Receives events of the service for metrics. Times are in milliseconds. */
+/** Records events of the service for metrics. */
 export interface Meter {
-  /** Counts an answered request; `route` is the declared path, never the path as sent. */
-  requestAnswered(served: {
+  /** Records an answered request; `route` is the declared path, never the path as sent. */
+  recordRequest(request: {
     readonly method: string;
     readonly route: string | undefined;
     readonly httpStatus: number;
     readonly durationMs: number;
   }): void;
-  runCreated(model: string): void;
-  runStarted(model: string, afterMs: number): void;
-  runEnded(model: string, status: 'succeeded' | 'failed', afterMs: number): void;
-  /** Counts a finished statement of the store. */
-  queryEnded(durationMs: number): void;
+  recordRunCreation(model: string): void;
+  recordRunStart(model: string, sinceCreationMs: number): void;
+  recordRunEnd(model: string, status: 'succeeded' | 'failed', sinceCreationMs: number): void;
+  /** Records a finished statement of the store. */
+  recordQuery(durationMs: number): void;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Minimum time between two reports of the same line, in milliseconds. */
-const QUIET_MS = 60_000;
+const MIN_REPEAT_INTERVAL_MS = 60_000;
 
 const MAX_REMEMBERED_LINES = 100;
 
@@ -10,12 +10,13 @@ export function createNoticeLimiter(
   onNotice: (line: string) => void,
   clock: Clock,
 ): (line: string) => void {
-  const reportedAt = new Map<string, number>();
+  const reportTimes = new Map<string, number>();
   return line => {
-    const last = reportedAt.get(line);
-    if (last !== undefined && Math.abs(clock.now() - last) < QUIET_MS) return;
-    if (reportedAt.size > MAX_REMEMBERED_LINES) reportedAt.clear();
-    reportedAt.set(line, clock.now());
+    const now = clock.now();
+    const reportedAt = reportTimes.get(line);
+    if (reportedAt !== undefined && Math.abs(now - reportedAt) < MIN_REPEAT_INTERVAL_MS) return;
+    if (reportTimes.size >= MAX_REMEMBERED_LINES) reportTimes.clear();
+    reportTimes.set(line, now);
     onNotice(line);
   };
 }

@@ -13,7 +13,7 @@ export interface RequestMemory {
 }
 
 /** Counts nothing, for processes that serve only one caller. */
-export const UNCOUNTED: RequestMemory = {
+export const UNCOUNTED_MEMORY: RequestMemory = {
   reserve: () => {},
   release: () => {},
   reserveForAnswer: () => {},

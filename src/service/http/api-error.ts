@@ -63,8 +63,8 @@ export function createJsonAnswer(httpStatus: number, body: string): ApiAnswer {
   };
 }
 
-/** Returns the error envelope for any fault; an unexpected fault is reported and answered 500. */
-export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
+/** Returns the answer to a failed request. An unexpected error is reported to `onFault`. */
+export function createErrorAnswer(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
   const { status, message, data, retryAfterSeconds } = toApiError(error, onFault);
   const answer = createJsonAnswer(
     ERROR_HTTP_STATUS[status],
@@ -88,11 +88,10 @@ function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError
   if (error instanceof TasksClosed) return new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
 
   onFault(error);
-  return serviceError(error);
+  return isStoreUnavailable(error) ? storeUnavailableError(error) : serverError(error);
 }
 
-function serviceError(error: unknown): ApiError {
-  if (!isStoreUnavailable(error)) return serverError(error);
+function storeUnavailableError(error: unknown): ApiError {
   const storeName = error instanceof DatabaseUnavailableError ? 'database' : 'object store';
   const message = `the service's ${storeName} is unavailable; the service resumes by itself once it is back`;
   return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, {
@@ -100,12 +99,9 @@ function serviceError(error: unknown): ApiError {
   });
 }
 
-/**
- * Returns the 500 for an unexpected fault. Faults of the store are named, because their reader owns
- * the store.
- */
+/** Returns the 500 for an unexpected error. Only errors of the store are named. */
 function serverError(error: unknown): ApiError {
-  // Only the operator sees where the disk is.
+  // The error itself names the disk, which only the operator may see.
   const fault = error instanceof DiskFullError ? error.cause : error;
   const isStoreFault =
     fault instanceof Error &&

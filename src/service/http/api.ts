@@ -1,10 +1,10 @@
 import { SUCCESS_STATUS } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
-import { ApiError, answerError, createJsonAnswer } from './api-error.ts';
+import { ApiError, createErrorAnswer, createJsonAnswer } from './api-error.ts';
 import { type Authentication, type AuthOptions, admit, authenticate } from './auth.ts';
 import type { ParseBody } from './parse-body.ts';
 import { readHandlerInput } from './read-handler-input.ts';
-import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
+import { type ApiAnswer, type ApiRequest, type Route, requiresKey } from './route.ts';
 import { createRouter } from './router.ts';
 
 interface ApiOptions<S> {
@@ -13,7 +13,7 @@ interface ApiOptions<S> {
   auth: AuthOptions;
   /** Aborted once the service accepts no new requests. */
   closing: AbortSignal;
-  readonly parse: ParseBody;
+  readonly parseBody: ParseBody;
   /** Called with each fault that is answered 500. */
   onFault: (error: unknown) => void;
 }
@@ -53,7 +53,7 @@ class ApiExchange<S> {
   async answer(): Promise<ApiAnswer> {
     const { onFault } = this.#options;
     const { headers, ...rest } = await this.#handle().catch((error: unknown) =>
-      answerError(error, onFault),
+      createErrorAnswer(error, onFault),
     );
     return {
       ...rest,
@@ -64,7 +64,7 @@ class ApiExchange<S> {
   }
 
   async #handle(): Promise<ApiAnswer> {
-    const { services, closing, parse } = this.#options;
+    const { services, closing, parseBody } = this.#options;
     if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
 
     const [path = '', ...search] = this.#request.target.split('?');
@@ -72,18 +72,22 @@ class ApiExchange<S> {
     this.#path = match?.route.path;
 
     // A request to a route that does not exist needs no key, but a key that it has is checked.
-    if (!match || isKeyed(match.route)) await this.#admitCaller(match?.route.checksKey);
+    if (!match || requiresKey(match.route))
+      await this.#admitCaller(match?.route.allowsCachedCaller);
     if (!match) throw notFound('the route does not exist');
 
     const { caller } = this.#authentication;
-    const input = await readHandlerInput(this.#request, match, search.join('?'), { caller, parse });
+    const input = await readHandlerInput(this.#request, match, search.join('?'), {
+      caller,
+      parseBody,
+    });
     const data = await match.route.handle(services, input);
     return match.route.data ? createSuccessAnswer(data) : (data as ApiAnswer);
   }
 
-  async #admitCaller(mayBeCached: boolean | undefined): Promise<void> {
+  async #admitCaller(allowsCachedCaller: boolean | undefined): Promise<void> {
     const { auth } = this.#options;
-    this.#authentication = await authenticate(this.#request.headers, auth, { mayBeCached });
+    this.#authentication = await authenticate(this.#request.headers, auth, { allowsCachedCaller });
     const { caller } = this.#authentication;
     if (caller) await admit(caller, auth);
   }

@@ -24,17 +24,17 @@ export interface AuthOptions {
   /** The `RateLimit-Policy` header of answers; undefined sends none. */
   ratePolicy?: string | undefined;
   resourcesHash: () => string;
-  recordUse: (keyId: string, lastUsedAt: number | null) => void;
+  recordKeyUse: (keyId: string, lastUsedAt: number | null) => void;
 }
 
-/** The time for which a caller is cached, in milliseconds. */
-const CACHED_MS = 10_000;
+/** Time for which a caller is cached, in milliseconds. */
+const CALLER_CACHE_MS = 10_000;
 const MAX_CACHED_CALLERS = 10_000;
 
 /** Precision of a key's last use, in milliseconds. */
-const LAST_USED_STEP_MS = 60_000;
+const KEY_USE_PRECISION_MS = 60_000;
 
-/** A cache of callers for a few seconds, by the hashes of their keys. Omits those without a plan. */
+/** Callers cached for a few seconds by the hashes of their keys, except for those without a plan. */
 export class CallerCache {
   readonly #callers = new Map<string, { readonly caller: Caller; readonly expiresAt: number }>();
 
@@ -50,7 +50,7 @@ export class CallerCache {
     if (caller.plan === 'none') {
       this.#callers.delete(hash);
     } else {
-      this.#callers.set(hash, { caller, expiresAt: performance.now() + CACHED_MS });
+      this.#callers.set(hash, { caller, expiresAt: performance.now() + CALLER_CACHE_MS });
     }
   }
 }
@@ -62,22 +62,22 @@ export interface Authentication {
 }
 
 /**
- * Finds the caller by the key, and the headers of its answers: support for idempotency keys, the
- * rate limit, and a mark for clients with outdated resources.
+ * Finds the caller by the key of a request. The answers to a caller have headers that announce
+ * idempotency keys and the rate limit, and tell a client if its cached resources are outdated.
  */
 export async function authenticate(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
-  { mayBeCached = false }: { readonly mayBeCached: boolean | undefined },
+  { allowsCachedCaller = false }: { readonly allowsCachedCaller: boolean | undefined },
 ): Promise<Authentication> {
   const key = parseBearerToken(headers.authorization);
   const caller =
-    key === undefined ? undefined : await findCaller(options, hashKey(key), { mayBeCached });
+    key === undefined ? undefined : await findCaller(options, hashKey(key), { allowsCachedCaller });
   if (!caller) return { headers: {} };
 
   const { ratePolicy, resourcesHash } = options;
   const clientHash = headers[CLI_AGENT_HEADER];
-  const isOutdated = clientHash !== undefined && !isCurrent(clientHash, resourcesHash());
+  const isOutdated = clientHash !== undefined && !isCurrentHash(clientHash, resourcesHash());
 
   return {
     caller,
@@ -98,8 +98,8 @@ export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): 
   throw tooMany(message, waitMs / 1000);
 }
 
-/** Returns true if a client's hash is current, in either form that clients send. */
-function isCurrent(clientHash: string | string[], hash: string): boolean {
+/** Returns true if the resources hash of a client, in either form that clients send, is current. */
+function isCurrentHash(clientHash: string | string[], hash: string): boolean {
   return clientHash === hash || clientHash === `resources_hash=${hash}`;
 }
 
@@ -107,9 +107,9 @@ function isCurrent(clientHash: string | string[], hash: string): boolean {
 async function findCaller(
   options: AuthOptions,
   hash: string,
-  { mayBeCached }: { readonly mayBeCached: boolean },
+  { allowsCachedCaller }: { readonly allowsCachedCaller: boolean },
 ): Promise<Caller | undefined> {
-  const cachedCaller = mayBeCached ? options.callers.get(hash) : undefined;
+  const cachedCaller = allowsCachedCaller ? options.callers.get(hash) : undefined;
   const caller = cachedCaller ?? (await findStoredCaller(options, hash));
   if (caller) options.callers.set(hash, caller);
   return caller;
@@ -134,7 +134,7 @@ async function findStoredCaller(options: AuthOptions, hash: string): Promise<Cal
   if (!row) return undefined;
 
   const { author, lastUsedAt, ...caller } = row;
-  options.recordUse(caller.keyId, lastUsedAt);
+  options.recordKeyUse(caller.keyId, lastUsedAt);
   return { ...caller, isAuthor: author === 1 };
 }
 
@@ -152,7 +152,7 @@ export function createKeyUseRecorder(
   return (keyId, lastUsedAt) => {
     const now = clock.now();
     const lastRecorded = Math.max(lastUsedAt ?? 0, recordedTimes.get(keyId) ?? 0);
-    if (now - lastRecorded < LAST_USED_STEP_MS) return;
+    if (now - lastRecorded < KEY_USE_PRECISION_MS) return;
     recordedTimes.set(keyId, now);
     store.accounts.recordKeyUse(keyId, now).catch(onFault);
   };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
-import { formatUrlHost } from './host-check.ts';
+import { formatUrlHost } from './host-matcher.ts';
 
 /** The service can't listen on its address. The message names the address and the remedy. */
 class ListenError extends Error {

@@ -5,12 +5,12 @@ import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import type { Meter } from '../core/meter.ts';
 
-/** The gauges that are read on each request. */
+/** The figures of runs, read for each request of the metrics. */
 export interface MetricSources {
   /** Returns the number of runs that this instance carries out. */
-  readonly running: () => number;
+  readonly countRunningRuns: () => number;
   /** Returns the number of queued runs that this instance could carry out. */
-  readonly queued: () => Promise<number>;
+  readonly countQueuedRuns: () => Promise<number>;
 }
 
 /**
@@ -19,10 +19,10 @@ export interface MetricSources {
  */
 export interface Metrics extends Meter {
   /** Returns a server for `GET /metrics` alone. */
-  readonly server: (sources: MetricSources) => Server;
+  readonly createServer: (sources: MetricSources) => Server;
 }
 
-const COUNTED_METHODS: ReadonlySet<string> = new Set([
+const LABELLED_METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
   'POST',
@@ -33,36 +33,36 @@ const COUNTED_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** Histogram buckets in seconds: a text takes one, a video minutes. */
-const RUN_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const DURATION_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const STORE_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const instruments = createInstruments(registry);
   return {
-    requestAnswered({ method, route = 'none', httpStatus, durationMs }) {
+    recordRequest({ method, route = 'none', httpStatus, durationMs }) {
       const labels = {
-        method: COUNTED_METHODS.has(method) ? method : 'other',
+        method: LABELLED_METHODS.has(method) ? method : 'other',
         route,
         status: String(httpStatus),
       };
       instruments.requestCount.inc(labels);
-      instruments.requests.observe(labels, durationMs / 1000);
+      instruments.requestSeconds.observe(labels, durationMs / 1000);
     },
-    runCreated: model => instruments.runs.inc({ state: 'created', model }),
-    runStarted(model, afterMs) {
-      instruments.runs.inc({ state: 'started', model });
-      instruments.startSeconds.observe({ model }, afterMs / 1000);
+    recordRunCreation: model => instruments.runCount.inc({ state: 'created', model }),
+    recordRunStart(model, sinceCreationMs) {
+      instruments.runCount.inc({ state: 'started', model });
+      instruments.runStartSeconds.observe({ model }, sinceCreationMs / 1000);
     },
-    runEnded(model, status, afterMs) {
-      instruments.runs.inc({ state: status, model });
-      instruments.endSeconds.observe({ model }, afterMs / 1000);
+    recordRunEnd(model, status, sinceCreationMs) {
+      instruments.runCount.inc({ state: status, model });
+      instruments.runEndSeconds.observe({ model }, sinceCreationMs / 1000);
     },
-    queryEnded: durationMs => instruments.store.observe(durationMs / 1000),
-    server: ({ running, queued }) => {
-      return createMetricsServer(registry, async () => {
-        instruments.runningNow.set(running());
-        instruments.queueLength.set(await queued());
+    recordQuery: durationMs => instruments.storeSeconds.observe(durationMs / 1000),
+    createServer: ({ countRunningRuns, countQueuedRuns }) => {
+      return createScrapeServer(registry, async () => {
+        instruments.runningRuns.set(countRunningRuns());
+        instruments.queueLength.set(await countQueuedRuns());
         return await registry.metrics();
       });
     },
@@ -72,11 +72,11 @@ export function createMetrics(): Metrics {
 function createInstruments(registry: Registry) {
   const registers = [registry];
   return {
-    requests: new Histogram({
+    requestSeconds: new Histogram({
       name: 'promptrun_request_seconds',
       help: 'Requests answered by this instance, and how long each took',
       labelNames: ['method', 'route', 'status'],
-      buckets: RUN_BUCKETS,
+      buckets: DURATION_BUCKETS_S,
       registers,
     }),
     requestCount: new Counter({
@@ -85,33 +85,33 @@ function createInstruments(registry: Registry) {
       labelNames: ['method', 'route', 'status'],
       registers,
     }),
-    runs: new Counter({
+    runCount: new Counter({
       name: 'promptrun_runs_total',
       help: 'Runs that this instance has created, started or ended',
       labelNames: ['state', 'model'],
       registers,
     }),
-    startSeconds: new Histogram({
+    runStartSeconds: new Histogram({
       name: 'promptrun_run_start_seconds',
       help: 'Seconds from the creation of a run to its start by this instance',
       labelNames: ['model'],
-      buckets: RUN_BUCKETS,
+      buckets: DURATION_BUCKETS_S,
       registers,
     }),
-    endSeconds: new Histogram({
+    runEndSeconds: new Histogram({
       name: 'promptrun_run_end_seconds',
       help: 'Seconds from the creation of a run to its end by this instance',
       labelNames: ['model'],
-      buckets: RUN_BUCKETS,
+      buckets: DURATION_BUCKETS_S,
       registers,
     }),
-    store: new Histogram({
+    storeSeconds: new Histogram({
       name: 'promptrun_store_seconds',
       help: 'Seconds that a statement of this instance takes in the store',
-      buckets: STORE_BUCKETS,
+      buckets: STORE_BUCKETS_S,
       registers,
     }),
-    runningNow: new Gauge({
+    runningRuns: new Gauge({
       name: 'promptrun_runs_running',
       help: 'Runs that this instance is carrying out',
       registers,
@@ -124,7 +124,7 @@ function createInstruments(registry: Registry) {
   };
 }
 
-function createMetricsServer(
+function createScrapeServer(
   registry: Pick<Registry, 'contentType'>,
   readMetrics: () => Promise<string>,
 ): Server {

@@ -1,25 +1,26 @@
 import type { Caller } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
-import { UNCOUNTED } from '../core/request-memory.ts';
+import { UNCOUNTED_MEMORY } from '../core/request-memory.ts';
 import { ApiError } from './api-error.ts';
-import { findValueFault } from './check-schema.ts';
 import { nulError, type ParseBody } from './parse-body.ts';
-import { type ApiRequest, type HandlerInput, isKeyed } from './route.ts';
+import { type ApiRequest, type HandlerInput, requiresKey } from './route.ts';
 import type { RouteMatch } from './router.ts';
 import type { Schema } from './schema.ts';
+import { findValueFault } from './value-fault.ts';
 
 /**
  * Returns the checked parts of a request for the handler of its route.
  *
- * @throws {ApiError} UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, VALIDATION_ERROR or BAD_REQUEST_ERROR
+ * @throws {ApiError} UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, or for a body or text that can't be read
+ * @throws {Refusal} INVALID_REQUEST if a part doesn't match its schema
  */
 export async function readHandlerInput(
   request: ApiRequest,
   { route, params }: RouteMatch<never>,
   search: string,
-  { caller, parse }: { readonly caller: Caller | undefined; readonly parse: ParseBody },
+  { caller, parseBody }: { readonly caller: Caller | undefined; readonly parseBody: ParseBody },
 ): Promise<HandlerInput> {
-  if (!caller && isKeyed(route)) {
+  if (!caller && requiresKey(route)) {
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
   }
 
@@ -32,8 +33,8 @@ export async function readHandlerInput(
 
   if (Object.values(params).some(value => value.includes('\0'))) throw nulError('the path');
 
-  const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
-  const body = route.body && (await parse(await request.readBody(memory)));
+  const memory = (caller && request.createReservation?.(caller.userId)) ?? UNCOUNTED_MEMORY;
+  const body = route.body && (await parseBody(await request.readBody(memory)));
 
   return {
     params: route.params ? requireValid(route.params, params) : params,
@@ -51,7 +52,7 @@ export async function readHandlerInput(
 /**
  * Parses the query by its schema: fills in defaults and converts integers.
  *
- * @throws {ApiError} VALIDATION_ERROR
+ * @throws {Refusal} INVALID_REQUEST
  */
 function readQuery(schema: Schema, search: string): Record<string, unknown> {
   const query: Record<string, unknown> = {};
@@ -78,7 +79,7 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
 /**
  * Returns the value if it matches.
  *
- * @throws {ApiError} VALIDATION_ERROR that names the first fault
+ * @throws {Refusal} INVALID_REQUEST that names the first fault
  */
 function requireValid<T>(schema: Schema, value: T): T {
   const fault = findValueFault(schema, value);

@@ -14,25 +14,25 @@ export function readRequestBody(request: IncomingMessage, memory: RequestMemory)
     return Promise.reject(tooLarge());
   }
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let length = 0;
-    const onPiece = (piece: Buffer): void => {
+    const onChunk = (chunk: Buffer): void => {
       try {
-        length += piece.length;
+        length += chunk.length;
         if (length > MAX_BODY_BYTES) throw tooLarge();
-        memory.reserve(piece.length);
-        pieces.push(piece);
+        memory.reserve(chunk.length);
+        chunks.push(chunk);
       } catch (error) {
-        pieces.length = 0;
+        chunks.length = 0;
         memory.release();
-        request.off('data', onPiece).resume();
+        request.off('data', onChunk).resume();
         reject(toError(error));
       }
     };
 
-    request.on('data', onPiece);
+    request.on('data', onChunk);
     request.on('end', () =>
-      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)),
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
     );
     request.on('error', () => reject(badRequest('the request was cut short')));
   });

@@ -14,8 +14,8 @@ export interface ApiRequest {
   readonly headers: Readonly<IncomingHttpHeaders>;
   /** The scheme, host and port of media URLs in the answer. */
   readonly origin: string;
-  /** Called once the caller is known; without it, no memory is counted. */
-  memoryFor?(userId: number): RequestMemory;
+  /** Returns the memory to count, once the caller is known. Without it, no memory is counted. */
+  createReservation?(userId: number): RequestMemory;
   /** Reads the body and counts its memory; called only if the route expects a body. */
   readBody(memory: RequestMemory): Promise<Buffer>;
 }
@@ -54,10 +54,10 @@ export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
   /** True if the key must be an author's; default false. */
   readonly authorsOnly?: boolean;
   /**
-   * True if the handler checks the key itself, so that a recently valid key is let through; default
+   * True to admit a caller from the cache, because the handler checks the key itself; default
    * false.
    */
-  readonly checksKey?: boolean;
+  readonly allowsCachedCaller?: boolean;
   /** The operation id for generated clients, such as `createRun`. */
   readonly id: string;
   readonly tag:
@@ -83,6 +83,6 @@ export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
 }
 
 /** Returns true if a route requires a key. */
-export function isKeyed({ path }: { readonly path: string }): boolean {
+export function requiresKey({ path }: { readonly path: string }): boolean {
   return path.startsWith(`${PATH_PREFIX}/`);
 }

@@ -15,34 +15,38 @@ export interface RouteMatch<S> {
 export function createRouter<S>(
   routes: readonly Route<S>[],
 ): (method: string, path: string) => RouteMatch<S> | undefined {
-  const table = routes.map(route => ({ route, steps: route.path.split('/') }));
+  const table = routes.map(route => ({ route, routeSegments: route.path.split('/') }));
   return (method, path) => {
     const routeMethod = method === 'HEAD' ? 'GET' : method;
     const segments = path.split('/').map(decodeSegment);
     const match = table.find(
-      ({ route, steps }) => route.method === routeMethod && matchesPath(steps, segments),
+      ({ route, routeSegments }) =>
+        route.method === routeMethod && matchesPath(routeSegments, segments),
     );
-    return match && { route: match.route, params: readParams(match.steps, segments) };
+    return match && { route: match.route, params: readParams(match.routeSegments, segments) };
   };
 }
 
-function matchesPath(steps: readonly string[], segments: readonly string[]): boolean {
-  if (steps.length !== segments.length) return false;
-  return steps.every((step, index) =>
-    step.startsWith(':') ? segments[index] !== '' : step === segments[index],
+function matchesPath(routeSegments: readonly string[], segments: readonly string[]): boolean {
+  if (routeSegments.length !== segments.length) return false;
+  return routeSegments.every((routeSegment, index) =>
+    routeSegment.startsWith(':') ? segments[index] !== '' : routeSegment === segments[index],
   );
 }
 
-function readParams(steps: readonly string[], segments: readonly string[]): Record<string, string> {
-  const entries = steps.flatMap((step, index) =>
-    step.startsWith(':') ? [[step.slice(1), segments[index] ?? ''] as const] : [],
+function readParams(
+  routeSegments: readonly string[],
+  segments: readonly string[],
+): Record<string, string> {
+  const entries = routeSegments.flatMap((routeSegment, index) =>
+    routeSegment.startsWith(':') ? [[routeSegment.slice(1), segments[index] ?? ''] as const] : [],
   );
   return Object.fromEntries(entries);
 }
 
-function decodeSegment(step: string): string {
+function decodeSegment(segment: string): string {
   try {
-    return decodeURIComponent(step);
+    return decodeURIComponent(segment);
   } catch {
     throw badRequest('the path is not a valid URL');
   }

@@ -19,8 +19,8 @@ export interface Schema<T = unknown> {
   readonly additionalProperties?: Schema;
   readonly discriminator?: { readonly propertyName: string };
   readonly oneOf?: readonly Schema[];
-  /** Exists only in types. */
-  readonly fits?: T | undefined;
+  /** Carries the type of matching values; never set. */
+  readonly valueType?: T | undefined;
 }
 
 /** The type of values that match a schema. */
@@ -31,9 +31,10 @@ type InferFields<F extends SchemaFields> = { [K in keyof F]: Infer<F[K]> };
 type Description = Pick<Schema, 'description'>;
 
 /** Matches what `isUuid` accepts, in either case. */
-const UUID_FORMAT = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+const UUID_REGEX_SOURCE =
+  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
-export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_FORMAT };
+export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_REGEX_SOURCE };
 
 export const dateTime: Schema<string> = {
   type: 'string',
@@ -51,18 +52,18 @@ export const textMap: Schema<Record<string, string>> = {
   additionalProperties: { type: 'string' },
 };
 
-export function text(more: Description = {}): Schema<string> {
-  return { type: 'string', ...more };
+export function text(keywords: Description = {}): Schema<string> {
+  return { type: 'string', ...keywords };
 }
 
-export function number(more: Description = {}): Schema<number> {
-  return { type: 'number', ...more };
+export function number(keywords: Description = {}): Schema<number> {
+  return { type: 'number', ...keywords };
 }
 
 export function integer(
-  more: Description & Pick<Schema, 'minimum' | 'maximum' | 'default'> = {},
+  keywords: Description & Pick<Schema, 'minimum' | 'maximum' | 'default'> = {},
 ): Schema<number> {
-  return { type: 'integer', ...more };
+  return { type: 'integer', ...keywords };
 }
 
 export function orNull<T>(schema: Schema<T>): Schema<T | null> {

@@ -3,23 +3,23 @@ import { pipeline } from 'node:stream/promises';
 import { yieldToEvents } from '../core/background-work.ts';
 import type { ApiAnswer } from './route.ts';
 
-/** Length of an answer that takes milliseconds to encode. */
+/** Minimum length of an answer that takes milliseconds to encode, in UTF-16 units. */
 const LONG_ANSWER_LENGTH = 256 * 1024;
 
-/** Ends an answer whose caller has stopped reading. */
-export function cutOffStalled(response: ServerResponse, stalledMs: number): void {
-  response.setTimeout(stalledMs);
+/** Closes the connection if the caller stops reading the answer for this time. */
+export function setStallTimeout(response: ServerResponse, stallTimeoutMs: number): void {
+  response.setTimeout(stallTimeoutMs);
   // If the next request has already arrived, Node keeps the timeout, although its answer may take
   // longer. Runs before Node's own listener, which sets the timeout of an idle connection.
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
-/** Sends an answer; to HEAD only its headers. */
+/** Sends an answer; only its headers if the method was HEAD. */
 export async function sendAnswer(
   response: ServerResponse,
   { httpStatus, headers, body }: ApiAnswer,
   { isHead }: { readonly isHead: boolean },
-) {
+): Promise<void> {
   if (typeof body === 'string' && body.length > LONG_ANSWER_LENGTH) {
     await yieldToEvents();
     const bytes = Buffer.from(body);

@@ -4,15 +4,15 @@ import { parseTraceparent, TRACEPARENT_HEADER } from '../../wire/index.ts';
 import { PendingWork } from '../core/background-work.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
-import { ApiError, answerError } from './api-error.ts';
+import { ApiError, createErrorAnswer } from './api-error.ts';
 import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
-import { createHostMatcher, isWildcard } from './host-check.ts';
+import { createHostMatcher, isWildcardAddress } from './host-matcher.ts';
 import { getServerOrigin } from './listen.ts';
-import { answerRefusedRequests } from './malformed-requests.ts';
 import { MemoryBudget, type RequestReservation } from './memory-budget.ts';
+import { answerRefusedRequests } from './refused-requests.ts';
 import { discardRest, readRequestBody } from './request-body.ts';
 import type { ApiAnswer } from './route.ts';
-import { cutOffStalled, sendAnswer } from './send-answer.ts';
+import { sendAnswer, setStallTimeout } from './send-answer.ts';
 
 /** One request and its answer, for the log. */
 export interface ServedRequest {
@@ -44,13 +44,13 @@ interface HttpServerOptions {
    * The time for which an answer waits for its caller to continue reading, in milliseconds; default
    * two minutes.
    */
-  readonly stalledMs?: number | undefined;
+  readonly stallTimeoutMs?: number | undefined;
 }
 
 export interface HttpServer {
   readonly server: Server;
   /** Closes connections that never sent a request. */
-  readonly endUnused: () => void;
+  readonly closeUnusedConnections: () => void;
   /** The requests whose headers have arrived and whose answers are not sent. */
   readonly requests: PendingWork;
 }
@@ -60,7 +60,7 @@ const REQUEST_TIMEOUT_MS = 300_000;
 
 /** The time for which an idle connection is kept, in milliseconds: longer than proxies do. */
 const KEEP_ALIVE_MS = 72_000;
-const STALLED_MS = 120_000;
+const STALL_TIMEOUT_MS = 120_000;
 
 /** Maximum number of connections; a creation may hold one for two minutes. */
 const MAX_HTTP_CONNECTIONS = 4096;
@@ -73,7 +73,7 @@ const HEALTH_PATHS: ReadonlySet<string> = new Set([LIVENESS_PATH, READINESS_PATH
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
   const budget = new MemoryBudget(options.maxRequestBytes);
-  const namesThisService = createHostCheck(options);
+  const namesService = createHostCheck(options);
 
   // Remembered, because requests may still arrive after the server has stopped listening and lost
   // its address.
@@ -93,7 +93,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void answerRequest(options, request, response, {
         budget,
         origin: pickOrigin(options, ownOrigin, request),
-        isMisdirected: !namesThisService(request),
+        isMisdirected: !namesService(request),
       });
     },
   );
@@ -103,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   answerRefusedRequests(server);
 
-  return { server, requests, endUnused: watchUnused(server) };
+  return { server, requests, closeUnusedConnections: trackUnusedConnections(server) };
 }
 
 /**
@@ -115,11 +115,11 @@ function createHostCheck({
   publicUrl,
   onNotice,
 }: HttpServerOptions): (request: IncomingMessage) => boolean {
-  const isOurs = createHostMatcher(listenHost, publicUrl);
+  const matchesHost = createHostMatcher(listenHost, publicUrl);
   let isReported = false;
   return ({ headers: { host }, url = '' }) => {
     // Load balancers may ask for health in HTTP/1.0, which needs no host; browsers always send one.
-    if (isOurs(host) || (host === undefined && HEALTH_PATHS.has(url))) return true;
+    if (matchesHost(host) || (host === undefined && HEALTH_PATHS.has(url))) return true;
     if (!isReported) onNotice?.(MISDIRECTED_NOTICE);
     isReported = true;
     return false;
@@ -130,7 +130,7 @@ function createHostCheck({
  * Watches the connections of a server. Returns a function that closes those that never sent a
  * request.
  */
-function watchUnused(server: Server): () => void {
+function trackUnusedConnections(server: Server): () => void {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -149,7 +149,9 @@ function pickOrigin(
 ): string {
   const requestedHost = request.headers.host;
   // A wildcard address is useless on another machine, so the address that the caller used is taken.
-  return publicUrl ?? (isWildcard(host) && requestedHost ? `http://${requestedHost}` : ownOrigin);
+  return (
+    publicUrl ?? (isWildcardAddress(host) && requestedHost ? `http://${requestedHost}` : ownOrigin)
+  );
 }
 
 interface AnswerContext {
@@ -161,7 +163,7 @@ interface AnswerContext {
 }
 
 async function answerRequest(
-  { api, closing, onRequest, stalledMs = STALLED_MS }: HttpServerOptions,
+  { api, closing, onRequest, stallTimeoutMs = STALL_TIMEOUT_MS }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   { budget, origin, isMisdirected }: AnswerContext,
@@ -171,16 +173,16 @@ async function answerRequest(
   let reservation: RequestReservation | undefined;
   response.once('close', () => reservation?.close());
 
-  const reserveMemory = (userId: number): RequestMemory => {
-    reservation = budget.reserveFor(userId);
+  const createReservation = (userId: number): RequestMemory => {
+    reservation = budget.createReservation(userId);
     if (response.closed) reservation.close();
     return reservation;
   };
 
   const readBody = (memory: RequestMemory): Promise<Buffer> => readRequestBody(request, memory);
-  const result = isMisdirected
+  const answer = isMisdirected
     ? createMisdirectedAnswer()
-    : await api({ method, target, headers, origin, memoryFor: reserveMemory, readBody });
+    : await api({ method, target, headers, origin, createReservation, readBody });
   reservation?.release();
 
   if (closing.aborted) {
@@ -188,15 +190,15 @@ async function answerRequest(
     await discardRest(request);
   }
 
-  cutOffStalled(response, stalledMs);
-  await sendAnswer(response, result, { isHead: method === 'HEAD' }).catch(() => response.destroy());
+  setStallTimeout(response, stallTimeoutMs);
+  await sendAnswer(response, answer, { isHead: method === 'HEAD' }).catch(() => response.destroy());
   onRequest?.({
-    user: result.user,
+    user: answer.user,
     method,
     path: target.split('?', 1)[0] ?? '',
-    httpStatus: result.httpStatus,
+    httpStatus: answer.httpStatus,
     durationMs: performance.now() - startedAt,
-    route: result.route,
+    route: answer.route,
     traceparent: parseTraceparent(headers[TRACEPARENT_HEADER]),
   });
 }
@@ -206,5 +208,5 @@ function createMisdirectedAnswer(): ApiAnswer {
     'MISDIRECTED_REQUEST_ERROR',
     'the Host header does not name this service',
   );
-  return answerError(refusal, () => {});
+  return createErrorAnswer(refusal, () => {});
 }

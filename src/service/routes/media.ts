@@ -1,5 +1,5 @@
 import { notFound, Refusal } from '../core/refusal.ts';
-import { ApiError, answerError } from '../http/api-error.ts';
+import { ApiError, createErrorAnswer } from '../http/api-error.ts';
 import type { ApiAnswer } from '../http/route.ts';
 import { object, text } from '../http/schema.ts';
 import type { FoundMedia } from '../media/media.ts';
@@ -119,6 +119,6 @@ function toLastBytes(count: number, size: number): ByteRange | 'outside' {
 
 function rangeRefusal(size: number): ApiAnswer {
   const refusal = new ApiError('RANGE_NOT_SATISFIABLE_ERROR', `the file has ${size} bytes`);
-  const answer = answerError(refusal, () => {});
+  const answer = createErrorAnswer(refusal, () => {});
   return { ...answer, headers: { ...answer.headers, 'content-range': `bytes */${size}` } };
 }

@@ -1,6 +1,6 @@
 import { ERROR_HTTP_STATUS, type ErrorStatus, IDEMPOTENCY_SUPPORTED } from '../../wire/index.ts';
 import { createJsonAnswer } from '../http/api-error.ts';
-import { type ApiAnswer, isKeyed } from '../http/route.ts';
+import { type ApiAnswer, requiresKey } from '../http/route.ts';
 import { anything, integer, object, type Schema, text } from '../http/schema.ts';
 import { type AnyRoute, defineRoute } from './services.ts';
 
@@ -126,7 +126,7 @@ function buildDocument(routes: readonly AnyRoute[], origin: string): object {
 
 function buildOperation(route: AnyRoute): object {
   const { id, tag, summary, description, errors, params, query, headers, body, data } = route;
-  const needsKey = isKeyed(route);
+  const needsKey = requiresKey(route);
   return {
     operationId: id,
     tags: [tag],

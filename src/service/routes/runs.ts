@@ -65,7 +65,7 @@ export const runRoutes = [
   defineRoute({
     method: 'POST',
     path: '/v1/runs',
-    checksKey: true,
+    allowsCachedCaller: true,
     id: 'createRun',
     tag: 'Runs',
     summary: 'Run a published prompt version',

@@ -10,7 +10,7 @@ import type { Env } from '../../utils/env.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
 import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
-import { UNCOUNTED } from '../core/request-memory.ts';
+import { UNCOUNTED_MEMORY } from '../core/request-memory.ts';
 import { checkCreation, type RunServices } from './create-run.ts';
 import { buildPromptRequest } from './execution/engine-job.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
@@ -98,7 +98,7 @@ export class ProviderBatches {
   ): Promise<PromptJob> {
     const { services, userId, signal } = this.#options;
     const caller = { userId, keyId: SESSION_KEY_ID };
-    const { run, images } = await checkCreation(services, caller, creation, UNCOUNTED);
+    const { run, images } = await checkCreation(services, caller, creation, UNCOUNTED_MEMORY);
     const { textInputs, runOptions } = run.request;
     const prompt = await renderPrompt(
       definition,

@@ -37,7 +37,7 @@ beforeEach(async () => {
     api,
     host: 'service',
     closing: new AbortController().signal,
-    stalledMs: STALLED_MS,
+    stallTimeoutMs: STALLED_MS,
     onRequest: ({ path }) => served.push(path),
   });
   await once(http.server.listen(0, '127.0.0.1'), 'listening');

@@ -23,7 +23,7 @@ function replyTo({ id, job }: ThreadOrder): ThreadReply {
   try {
     return { id, result: performJob(job) };
   } catch (error) {
-    if (!(error instanceof ApiError)) return { id, fault: getErrorMessage(error) };
+    if (!(error instanceof ApiError)) return { id, errorMessage: getErrorMessage(error) };
     const { status, message } = error;
     return { id, refusal: { status, message } };
   }

@@ -15,10 +15,10 @@ export interface ThreadOrder {
   readonly job: ThreadJob;
 }
 
-/** The end of a job: its result, a refusal of the request, or a fault. */
+/** The end of a job: its result, a refusal of the request, or the message of another error. */
 export interface ThreadReply {
   readonly id: number;
   readonly result?: unknown;
   readonly refusal?: { readonly status: ErrorStatus; readonly message: string };
-  readonly fault?: string;
+  readonly errorMessage?: string;
 }

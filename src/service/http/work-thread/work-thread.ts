@@ -7,8 +7,8 @@ import { ApiError } from '../api-error.ts';
 import { type ParsedBody, parseBodyHere } from '../parse-body.ts';
 import type { ThreadJob, ThreadOrder, ThreadReply } from './thread-messages.ts';
 
-/** Minimum size of work for the thread, in bytes; the main thread does smaller work. */
-const SMALL_BYTES = 64 * 1024;
+/** Maximum size of bytes that the main thread works on itself. */
+const MAX_SMALL_BYTES = 64 * 1024;
 
 interface PendingJob {
   readonly resolve: (result: unknown) => void;
@@ -24,7 +24,7 @@ export class WorkThread {
 
   /** Parses a request body. Rejects with ApiError. */
   readonly parseBody = async (bytes: Buffer): Promise<ParsedBody> => {
-    if (bytes.length <= SMALL_BYTES) return parseBodyHere(bytes);
+    if (bytes.length <= MAX_SMALL_BYTES) return parseBodyHere(bytes);
     const ownBytes = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
     const { value, digest } = (await this.#perform(
       { name: 'parseBody', bytes: ownBytes },
@@ -38,7 +38,7 @@ export class WorkThread {
 
   /** Describes an image. Only a JPEG may take long to measure. */
   readonly describeImage = async ({ bytes, mediaType }: LoadedImage): Promise<string> => {
-    const isSmall = mediaType !== 'image/jpeg' || bytes.length <= SMALL_BYTES;
+    const isSmall = mediaType !== 'image/jpeg' || bytes.length <= MAX_SMALL_BYTES;
     if (isSmall) return describeImage({ bytes, mediaType });
     const head = new Uint8Array(bytes.subarray(0, MEASURED_BYTES));
     const job = { name: 'describeImage', head, size: bytes.length, mediaType } as const;
@@ -77,15 +77,15 @@ export class WorkThread {
     return worker;
   }
 
-  #settle(worker: Worker, { id, result, refusal, fault }: ThreadReply): void {
+  #settle(worker: Worker, { id, result, refusal, errorMessage }: ThreadReply): void {
     const pendingJob = this.#pendingJobs.get(id);
     this.#pendingJobs.delete(id);
     if (this.#pendingJobs.size === 0) worker.unref();
 
     if (refusal) {
       pendingJob?.reject(new ApiError(refusal.status, refusal.message));
-    } else if (fault !== undefined) {
-      pendingJob?.reject(new Error(fault));
+    } else if (errorMessage !== undefined) {
+      pendingJob?.reject(new Error(errorMessage));
     } else {
       pendingJob?.resolve(result);
     }

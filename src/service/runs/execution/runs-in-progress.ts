@@ -34,7 +34,7 @@ export class RunsInProgress {
     const { store, inputs, limits, meter } = this.#options;
     const create = async (): Promise<string> => {
       const id = await store.runs.create(run, limits, createdAt);
-      if (id === run.id) meter?.runCreated(getMeterModel(run));
+      if (id === run.id) meter?.recordRunCreation(getMeterModel(run));
       return id;
     };
     return await create().catch(async (error: unknown) => {
@@ -81,7 +81,7 @@ export class RunsInProgress {
     this.#running.set(run.id, runController);
     const startedAt = clock.now();
     const createdAt = run.createdAt === undefined ? startedAt : run.createdAt / 1000;
-    meter?.runStarted(getMeterModel(run), Math.max(0, startedAt - createdAt));
+    meter?.recordRunStart(getMeterModel(run), Math.max(0, startedAt - createdAt));
 
     try {
       const result = await executor(run, signal);
@@ -92,7 +92,7 @@ export class RunsInProgress {
       const durationMs = Math.max(0, clock.now() - startedAt);
 
       if (end) {
-        meter?.runEnded(getMeterModel(run), end.status, Math.max(0, clock.now() - createdAt));
+        meter?.recordRunEnd(getMeterModel(run), end.status, Math.max(0, clock.now() - createdAt));
       }
 
       if (end) onEnd?.({ runId, userId, status: end.status, durationMs });

@@ -2,11 +2,11 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * Explains the first fault of a value in one line that names field and rule; undefined if it
- * matches.
+ * Explains the first fault of a value, with its field and the broken rule, in one line. Returns
+ * undefined if the value matches the schema.
  */
 export function findValueFault(schema: Schema, value: unknown, field = ''): string | undefined {
-  const { type, enum: values, pattern } = schema;
+  const { type, enum: allowedValues, pattern } = schema;
   if (type !== undefined && !matchesType(value, type)) {
     return `${field || 'the body'} must be ${describeType(type)}`;
   }
@@ -15,8 +15,8 @@ export function findValueFault(schema: Schema, value: unknown, field = ''): stri
     return `${field} must be ${JSON.stringify(schema.const)}`;
   }
 
-  if (values && !values.includes(value)) {
-    return `${field} must be one of ${values.join(', ')}`;
+  if (allowedValues && !allowedValues.includes(value)) {
+    return `${field} must be one of ${allowedValues.join(', ')}`;
   }
 
   if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value)) {
@@ -66,12 +66,12 @@ function findFieldsFault(
   field: string,
 ): string | undefined {
   const { properties = {}, required = [], additionalProperties } = schema;
-  const missing = required.find(key => !Object.hasOwn(value, key));
-  if (missing !== undefined) return `${joinFieldPath(field, missing)} is required`;
+  const missingKey = required.find(key => !Object.hasOwn(value, key));
+  if (missingKey !== undefined) return `${joinFieldPath(field, missingKey)} is required`;
 
   for (const key of Object.keys(value)) {
-    const expected = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
-    const fault = expected && findValueFault(expected, value[key], joinFieldPath(field, key));
+    const fieldSchema = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+    const fault = fieldSchema && findValueFault(fieldSchema, value[key], joinFieldPath(field, key));
     if (fault !== undefined) return fault;
   }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { answerRefusedRequests } from '../../../src/service/http/malformed-requests.ts';
+import { answerRefusedRequests } from '../../../src/service/http/refused-requests.ts';
 
 test.each([
   'nonsense\r\n\r\n',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError, answerError, badRequest } from './api-error.ts';
+import { ApiError, badRequest, createErrorAnswer } from './api-error.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** Maximum time for a refused caller to read the answer and close, in milliseconds. */
@@ -23,7 +23,7 @@ export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): voi
     // Further data of a refused connection is discarded.
     if (refusedSockets.has(socket)) return;
     refusedSockets.add(socket);
-    void answerMalformed(socket, refusal, lastRequests.get(socket), lingerMs);
+    void answerRefused(socket, refusal, lastRequests.get(socket), lingerMs);
   };
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -35,7 +35,7 @@ export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): voi
     if (error.code === 'ECONNRESET') {
       socket.destroy();
     } else {
-      refuseOnce(socket, toClientError(error));
+      refuseOnce(socket, toRequestError(error));
     }
   });
 
@@ -53,11 +53,11 @@ export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): voi
 }
 
 /**
- * Answers a malformed request after the requests before it have been answered. The connection is
+ * Answers a refused request after the requests before it have been answered. The connection is
  * first closed only for writing: closing it entirely while the caller still sends would reset it
  * and lose the answer.
  */
-async function answerMalformed(
+async function answerRefused(
   socket: Duplex,
   refusal: ApiError,
   lastRequest: LastRequest | undefined,
@@ -65,7 +65,7 @@ async function answerMalformed(
 ): Promise<void> {
   const isIncomplete = lastRequest?.request.complete === false;
   await waitForClose(isIncomplete ? lastRequest.previous : lastRequest?.response);
-  if (!isIncomplete || !lastRequest.response.headersSent) socket.write(toWireBytes(refusal));
+  if (!isIncomplete || !lastRequest.response.headersSent) socket.write(formatHttpAnswer(refusal));
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
@@ -75,7 +75,7 @@ async function waitForClose(response: ServerResponse | undefined): Promise<void>
   if (response && !response.closed) await once(response, 'close').catch(() => {});
 }
 
-function toClientError(error: NodeJS.ErrnoException): ApiError {
+function toRequestError(error: NodeJS.ErrnoException): ApiError {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return new ApiError('HEADERS_TOO_LARGE_ERROR', 'the request line and headers are too large');
   }
@@ -85,8 +85,8 @@ function toClientError(error: NodeJS.ErrnoException): ApiError {
   return badRequest('the request is not valid HTTP');
 }
 
-/** Returns the whole answer as bytes on the wire. */
-function toWireBytes(refusal: ApiError): string {
+/** Returns the whole answer, with its status line and headers, as HTTP/1.1 sends it. */
+function formatHttpAnswer(refusal: ApiError): string {
   const { httpStatus, headers, body } = buildClosingAnswer(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const statusLine = `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? ''}`;
@@ -95,7 +95,7 @@ function toWireBytes(refusal: ApiError): string {
 
 /** Returns the answer that closes the connection. */
 function buildClosingAnswer(refusal: ApiError): ApiAnswer & { body: string } {
-  const { httpStatus, headers, body } = answerError(refusal, () => {});
+  const { httpStatus, headers, body } = createErrorAnswer(refusal, () => {});
   const text = body as string;
   const length = String(Buffer.byteLength(text));
 

@@ -8,19 +8,23 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
  * names are refused to prevent DNS rebinding.
  */
 export function createHostMatcher(
-  ownHost: string,
+  listenHost: string,
   publicUrl: string | undefined,
 ): (host: string | undefined) => boolean {
-  const names = new Set([parseHostName(formatUrlHost(ownHost))]);
+  const names = new Set([parseHostName(formatUrlHost(listenHost))]);
   if (publicUrl !== undefined) names.add(new URL(publicUrl).hostname);
   return host => {
     const name = parseHostName(host ?? '');
     if (name === undefined) return false;
-    return isLoopbackHost(name) || names.has(name) || (isWildcard(ownHost) && isOwnAddress(name));
+    return (
+      isLoopbackHost(name) ||
+      names.has(name) ||
+      (isWildcardAddress(listenHost) && isOwnAddress(name))
+    );
   };
 }
 
-export function isWildcard(host: string): boolean {
+export function isWildcardAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
