@@ -72,8 +72,9 @@ class ApiExchange<S> {
     this.#path = match?.route.path;
 
     // A request to a route that does not exist needs no key, but a key that it has is checked.
-    if (!match || requiresKey(match.route))
+    if (!match || requiresKey(match.route)) {
       await this.#admitCaller(match?.route.allowsCachedCaller);
+    }
     if (!match) throw notFound('the route does not exist');
 
     const { caller } = this.#authentication;
