@@ -69,7 +69,7 @@ export async function finishRow(
       tally.now.running += 1;
       break;
     case 'dropped':
-      if (finalOutcome.inDoubt) countDroppedDoubt(runningBatch, finalOutcome);
+      if (finalOutcome.isInDoubt) countDroppedDoubt(runningBatch, finalOutcome);
       break;
     case 'postponed':
       tally.postponedCount += 1;
@@ -87,7 +87,7 @@ async function endDropped(
   droppedOutcome: DroppedJobOutcome,
 ): Promise<EndedJobOutcome | DroppedJobOutcome> {
   const { batch, budget, tally } = runningBatch;
-  const { runId, facts } = droppedOutcome;
+  const { runId, details } = droppedOutcome;
   if (runId === undefined) return droppedOutcome;
 
   const run = await batch.connection.client.runs.get(runId);
@@ -97,7 +97,7 @@ async function endDropped(
 
   // It may have ended by itself just before.
   if (run.runStatus === 'failed') tally.stoppedCount += 1;
-  return { kind: 'ended', run, facts };
+  return { kind: 'ended', run, details };
 }
 
 /**
@@ -108,7 +108,7 @@ async function saveRowOutputs(
   runningBatch: RunningBatch,
   outcome: EndedJobOutcome,
 ): Promise<EndedJobOutcome> {
-  const { run, failures } = await saveRunOutputs(runningBatch, outcome.run, outcome.facts);
+  const { run, failures } = await saveRunOutputs(runningBatch, outcome.run, outcome.details);
   const { recovered } = outcome.run;
   const error = run.runStatus === 'failed' ? runFailedError(run) : saveError(failures);
 
@@ -190,7 +190,7 @@ async function writeLine(
   row: SourceRow,
   outcome: WrittenOutcome,
 ): Promise<void> {
-  const { request } = outcome.facts;
+  const { request } = outcome.details;
   const endedLine = buildResultsLine(row, outcome, budget);
   const { runId, error, runStatus } = endedLine;
   const earlierRunIds = listEarlierRunIds({ journal, results }, row).filter(id => id !== runId);
@@ -208,7 +208,7 @@ async function writeLine(
     ...(results.toJournalPart !== undefined && { result: results.toJournalPart(line, row) }),
   };
   await journal.recordEnd(row, end, { isDurable: !batch.connection.embedded || runId === null });
-  if (!(await results.write(line, row))) stop.dropUnread();
+  if (!(await results.write(line, row))) stop.dropWithoutReader();
 }
 
 /** Returns the ids of a row's runs in earlier invocations. */
@@ -232,8 +232,8 @@ function countEnd(tally: Tally, outcome: WrittenOutcome): void {
 }
 
 /** Counts a row whose creation was sent but whose answer was not awaited. */
-function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: DroppedJobOutcome): void {
-  const { sentAt = facts.endedAt } = facts;
+function countDroppedDoubt({ batch, tally }: RunningBatch, { details }: DroppedJobOutcome): void {
+  const { sentAt = details.endedAt } = details;
   const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;
   tally.now['in doubt'] += 1;
   tally.addDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
@@ -246,12 +246,14 @@ function reportEnd(
   outcome: JobOutcome,
 ): void {
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-  if (isCapReached(error) || error instanceof NoMoreRunsWanted) return stop.stopRows();
+  if (isCapReached(error) || error instanceof NoMoreRunsWanted) return stop.stopStarting();
 
   // A fault that every row would meet is reported once, at the end.
   if (error === undefined || outcome.kind === 'postponed' || refusesEveryJob(error)) return;
 
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
   reportRow(ctx, source.name, row, { error, candidates });
-  if (tally.failedNowCount >= maxFailures) stop.stopRows(`${pluralize(maxFailures, 'row')} failed`);
+  if (tally.failedNowCount >= maxFailures) {
+    stop.stopStarting(`${pluralize(maxFailures, 'row')} failed`);
+  }
 }

@@ -31,7 +31,7 @@ export async function* planBatchRows(
   keepRow: (row: SourceRow) => RowJob['source'],
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = runningBatch;
-  for await (const row of readRows(source, stop.stopping, batch.fields)) {
+  for await (const row of readRows(source, stop.stopSignal, batch.fields)) {
     if (row.row === 1) throwIfStrayColumn(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
 
@@ -40,10 +40,10 @@ export async function* planBatchRows(
       tally.before[plan.because] += 1;
       if (plan.because === 'in doubt') reportDoubt(runningBatch, row, recalledJobs);
     } else if (plan.kind === 'write line') {
-      const { error: text, mayHaveRun } = plan;
+      const { error: errorText, mayHaveRun } = plan;
       await finishRow(runningBatch, row, {
-        ...toFailedOutcome(ctx, parseError(text)),
-        text,
+        ...toFailedOutcome(ctx, parseError(errorText)),
+        errorText,
         mayHaveRun,
       });
     } else if (plan.kind === 'create' && isFaulty(row)) {
@@ -59,12 +59,12 @@ function createRowJob(
   { id, row }: SourceRow,
   source: RowJob['source'],
 ): RowJob {
-  const request = async (): ReturnType<typeof prepareRow> => {
+  const buildRequest = async (): ReturnType<typeof prepareRow> => {
     const keptRow = source();
     if (isFaulty(keptRow)) throw usageError(keptRow.fault);
     return prepareRow(ctx, batch, keptRow);
   };
-  return { id, row, request, source };
+  return { id, row, buildRequest, source };
 }
 
 /**

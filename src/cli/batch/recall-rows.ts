@@ -13,8 +13,8 @@ export function recallRows(
   { batch, results, journal, firstPass }: OpenBatch,
 ): Promise<RecalledJobs> {
   return recallJobs(ctx, batch.connection, journal, {
-    changed: firstPass?.changedIds ?? new Set(),
-    runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
+    changedJobIds: firstPass?.changedIds ?? new Set(),
+    otherRunIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
   });
 }
 

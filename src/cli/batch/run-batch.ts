@@ -120,13 +120,13 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
 
   const tally = new Tally(firstPass?.rowCount);
   const stop = new StopControl();
-  const budget = new Budget(ctx, options.caps, { until: stop.stopping });
+  const budget = new Budget(ctx, options.caps, { until: stop.stopSignal });
   const handedOverRows = collectHandoverRows(journal);
   countEarlierRuns(budget, openBatch, { recalledJobs, handedOverRows });
 
   const runningBatch: RunningBatch = {
     ...openBatch,
-    ctx: { ...ctx, signal: stop.dropping },
+    ctx: { ...ctx, signal: stop.dropSignal },
     budget,
     tally,
     stop,
@@ -178,20 +178,25 @@ async function runAllRows(
   };
 
   // A provider may take a day, and its batches may hold more rows than the memory.
-  const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
+  const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.filePath)) : undefined;
   const keepRow = (row: SourceRow): RowJob['source'] =>
-    spillFile ? spillRow(spillFile, row, journal.file) : () => row;
+    spillFile ? spillRow(spillFile, row, journal.filePath) : () => row;
   const jobPlans = planBatchRows(runningBatch, recalledJobs, keepRow);
 
-  const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.stopping };
+  const jobContext = {
+    ...runningBatch,
+    connection,
+    estimatedCredits,
+    stopSignal: stop.stopSignal,
+  };
   const { cancel, retryUnknown } = options;
 
   const jobs = handsOver
-    ? handOverJobs(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
+    ? handOverJobs(jobPlans, { ...jobContext, promptVersionId, cancel, retryUnknown, settle })
     : jobPlans;
   try {
     await runJobs(jobs, {
-      work,
+      jobContext,
       concurrency: getConcurrency(connection, options.concurrency),
       stop,
       onRunning: () => tally.beginRunning(),

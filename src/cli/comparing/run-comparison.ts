@@ -2,7 +2,7 @@ import type { Connection, Context } from '../context.ts';
 import { withResumeHint } from '../core/errors.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/spending/budget.ts';
-import { computeRequestDigest } from '../inputs/request-body.ts';
+import { computeRequestDigest, type RunRequest } from '../inputs/request-body.ts';
 import type { Job, JobPlan } from '../jobs/job.ts';
 import { getConcurrency } from '../jobs/paced-connection.ts';
 import type { ResumableRequests, ResumeOptions } from '../jobs/resumable-requests.ts';
@@ -143,9 +143,8 @@ function listJobs(
       const variant = variants[index];
       if (variant?.connection !== connection) return [];
       const { estimatedCredits } = variant;
-      return [
-        { id: getJobId(row, index), row: row.row, estimatedCredits, request: async () => request },
-      ];
+      const buildRequest = async (): Promise<RunRequest> => request;
+      return [{ id: getJobId(row, index), row: row.row, estimatedCredits, buildRequest }];
     }),
   );
 }

@@ -40,18 +40,20 @@ interface BatchFacts {
   readonly resumes?: true;
 }
 
+/** The end of a job, as its line in the journal says it. */
 export interface JobEnd {
   readonly step: 'succeeded' | 'failed';
   readonly runId: string | null;
   readonly error: string | null;
   readonly mayHaveRun?: boolean;
+  /** The result, if it can't be read back from a file of results. */
   readonly result?: unknown;
 }
 
 /** The journal that a batch, or a test, is resumed from. */
 export class BatchJournal implements JobJournal {
-  readonly file: string;
-  readonly #place: ContainedPath;
+  readonly filePath: string;
+  readonly #file: ContainedPath;
   readonly #canResume: boolean;
   /** The facts of the latest start; undefined for a new journal. */
   readonly facts: JournalContent['facts'];
@@ -64,24 +66,24 @@ export class BatchJournal implements JobJournal {
   readonly #states: Map<string, JobState>;
   readonly #handovers: JournalContent['handovers'];
   #hasJobs: boolean;
-  #lines: AppendLog;
+  #log: AppendLog;
 
   private constructor(
-    place: ContainedPath,
+    file: ContainedPath,
     handle: FileHandle,
     content: JournalContent,
     { canResume }: { readonly canResume: boolean },
   ) {
-    this.#place = place;
+    this.#file = file;
     this.#canResume = canResume;
-    this.file = path.join(place.folder, place.name);
+    this.filePath = path.join(file.folder, file.name);
     this.facts = content.facts;
     this.extras = content.extras;
     this.earlierIds = content.earlierIds;
     this.#hasJobs = content.states.size + content.handovers.size > 0;
     this.#states = content.states;
     this.#handovers = content.handovers;
-    this.#lines = AppendLog.forHandle(handle);
+    this.#log = AppendLog.forHandle(handle);
   }
 
   /**
@@ -173,21 +175,21 @@ export class BatchJournal implements JobJournal {
   async append(event: JobEvent, options?: LineOptions): Promise<void> {
     this.#hasJobs ||= event.kind !== 'begun';
     try {
-      await this.#lines.append(toJournalLine(event), options);
+      await this.#log.append(toJournalLine(event), options);
     } catch (error) {
-      throw unwritableFileError(this.file, error, { canResume: this.#canResume });
+      throw unwritableFileError(this.filePath, error, { canResume: this.#canResume });
     }
   }
 
   close(): Promise<void> {
-    return this.#lines.close();
+    return this.#log.close();
   }
 
   /** Removes the journal after every job has ended. */
   async remove(): Promise<void> {
     await this.close();
-    await rm(this.file, { force: true });
-    await syncDirectory(path.dirname(this.file));
+    await rm(this.filePath, { force: true });
+    await syncDirectory(path.dirname(this.filePath));
   }
 
   /** Replaces all events but the beginning. An empty journal needs none. */
@@ -196,8 +198,8 @@ export class BatchJournal implements JobJournal {
     const allEvents = events.length === 0 ? [] : [beginning, ...events];
     const lines = allEvents.map(event => `${JSON.stringify(toJournalLine(event))}\n`);
     await this.close();
-    await replaceFile(this.#place, lines.join(''), 0o600);
-    this.#lines = AppendLog.forHandle(await openForLines(this.#place));
+    await replaceFile(this.#file, lines.join(''), 0o600);
+    this.#log = AppendLog.forHandle(await openForLines(this.#file));
   }
 }
 
@@ -247,12 +249,12 @@ function toStateEvents(id: string, { row, step, entry, runIds, ...state }: JobSt
 
 /** Returns the error for a file of a batch that can't be written any more; it stops the batch. */
 export function unwritableFileError(
-  file: string,
+  filePath: string,
   cause: unknown,
   { canResume = true }: { readonly canResume?: boolean } = {},
 ): Error {
   if (cause instanceof PathFault) return cause;
-  return new CliError(`${file} can't be written: ${getErrorMessage(cause)}`, {
+  return new CliError(`${filePath} can't be written: ${getErrorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: [
@@ -267,10 +269,10 @@ async function openForLines(file: ContainedPath): Promise<FileHandle> {
     return await openForAppend(file);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    const place = path.join(file.folder, file.name);
+    const filePath = path.join(file.folder, file.name);
     throw unwritableError(
       error,
-      usageError(`${place} can't be written: ${getErrorMessage(error)}`),
+      usageError(`${filePath} can't be written: ${getErrorMessage(error)}`),
     );
   }
 }

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { type InDoubt, type Job, type JobOutcome, type JobPlan, toFailedOutcome } from './job.ts';
 import { noRunError } from './job-errors.ts';
-import { type JobEvents, type JobWork, runJob } from './run-job.ts';
+import { type JobContext, type JobEvents, runJob } from './run-job.ts';
 import {
   recordSettlement,
   type Settlement,
@@ -14,7 +14,7 @@ import type { StopControl } from './stop-control.ts';
 const MAX_OPEN_JOBS = 1000;
 
 /** Maximum number of list pages to read for each creation in doubt. */
-const PAGES_PER_DOUBT = 2;
+const MAX_PAGES_PER_DOUBT = 2;
 
 export interface PlannedJob {
   readonly job: Job;
@@ -24,7 +24,7 @@ export interface PlannedJob {
 export type PlannedJobs = Iterable<PlannedJob> | AsyncIterable<PlannedJob>;
 
 export interface EngineParts {
-  readonly work: JobWork;
+  readonly jobContext: JobContext;
   /** Maximum number of open creations. */
   readonly concurrency: number;
   readonly stop: StopControl;
@@ -42,9 +42,9 @@ export interface EngineParts {
 export async function runJobs(jobs: PlannedJobs, parts: EngineParts): Promise<void> {
   const engine = new JobEngine(parts);
   try {
-    for await (const planned of jobs) {
+    for await (const plannedJob of jobs) {
       if (parts.stop.isStopping()) break;
-      await engine.launch(planned);
+      await engine.launch(plannedJob);
     }
   } catch (error) {
     // The source of jobs may fail when it is stopped midway.
@@ -55,24 +55,24 @@ export async function runJobs(jobs: PlannedJobs, parts: EngineParts): Promise<vo
 
 class JobEngine {
   readonly #parts: EngineParts;
-  readonly #creations: PQueue;
+  readonly #creationQueue: PQueue;
   readonly #openJobs = new Set<Promise<void>>();
   readonly #doubts: { readonly job: Job; readonly outcome: InDoubt }[] = [];
   #fault: { readonly error: unknown } | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.#creations = new PQueue({ concurrency: parts.concurrency });
+    this.#creationQueue = new PQueue({ concurrency: parts.concurrency });
   }
 
   /**
-   * Starts a job once a creation is free. The job occupies it until its creation is answered, and
+   * Starts a job once a slot is free. The job holds the slot until its creation is answered, and
    * stays open to its end.
    */
   async launch(plannedJob: PlannedJob): Promise<void> {
     await this.#waitForRoom();
     const { stop } = this.#parts;
-    void this.#creations.add(async () => {
+    void this.#creationQueue.add(async () => {
       const isWanted = plannedJob.job.isWanted?.() ?? true;
       return isWanted && !stop.isStopping() ? this.#start(plannedJob) : undefined;
     });
@@ -85,7 +85,7 @@ class JobEngine {
    */
   async waitForEnd(): Promise<void> {
     await this.#drain();
-    if (!this.#parts.work.ctx.signal.aborted) await this.#settleDoubts();
+    if (!this.#parts.jobContext.ctx.signal.aborted) await this.#settleDoubts();
     await this.#drain();
     for (const { job, outcome } of this.#doubts) await this.#settle(job, outcome);
     if (this.#fault !== undefined) throw this.#fault.error;
@@ -94,34 +94,34 @@ class JobEngine {
   /** Stops the engine after an error that must end all jobs. */
   fail(error: unknown): void {
     this.#fault ??= { error };
-    this.#parts.stop.stopRows();
+    this.#parts.stop.stopStarting();
   }
 
   async #drain(): Promise<void> {
-    await this.#creations.onIdle();
+    await this.#creationQueue.onIdle();
     while (this.#openJobs.size > 0) {
       await Promise.all(this.#openJobs);
     }
   }
 
-  /** Waits until no other job waits for a creation and not too many jobs are open. */
+  /** Waits until no other job waits for a slot and not too many jobs are open. */
   async #waitForRoom(): Promise<void> {
     const { stop } = this.#parts;
-    await this.#creations.onSizeLessThan(1);
+    await this.#creationQueue.onSizeLessThan(1);
     while (this.#openJobs.size >= MAX_OPEN_JOBS && !stop.isStopping()) {
       await Promise.race(this.#openJobs);
     }
   }
 
   /** Starts a job again, even if no more jobs start. */
-  #relaunch(planned: PlannedJob): void {
-    void this.#creations.add(() => this.#start(planned));
+  #relaunch(plannedJob: PlannedJob): void {
+    void this.#creationQueue.add(() => this.#start(plannedJob));
   }
 
   /** Starts a job. Resolves once its creation is answered; the job may still run. */
-  #start(planned: PlannedJob): Promise<void> {
+  #start(plannedJob: PlannedJob): Promise<void> {
     return new Promise(freeSlot => {
-      const runningJob = this.#run(planned, freeSlot).finally(() => {
+      const runningJob = this.#run(plannedJob, freeSlot).finally(() => {
         this.#openJobs.delete(runningJob);
         freeSlot();
       });
@@ -131,17 +131,17 @@ class JobEngine {
 
   async #run({ job, plan }: PlannedJob, freeSlot: () => void): Promise<void> {
     try {
-      const { work, onRunning } = this.#parts;
-      const outcome = await runJob(work, job, plan, { onCreated: freeSlot, onRunning });
+      const { jobContext, onRunning } = this.#parts;
+      const outcome = await runJob(jobContext, job, plan, { onCreated: freeSlot, onRunning });
 
-      // Stop before anything is written, so that nothing is created meanwhile.
+      // Register it before anything is written, so that a stop takes effect at once.
       this.#parts.stop.register(outcome);
 
       if (outcome.kind === 'postponed' && outcome.isInJournal) {
-        await work.journal.recordWaiting(job);
+        await jobContext.journal.recordWaiting(job);
       }
 
-      // Settling a success needs no creation. A failure may end the batch before the next job, and
+      // Let the next job start before a success is settled. A failure may end the batch first, and
       // the outcome of a job with `isWanted` may make the next one superfluous.
       if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) {
         freeSlot();
@@ -162,26 +162,22 @@ class JobEngine {
   }
 
   /**
-   * Settles the doubts now that every other run is known: a run left over may be the one of an
-   * unanswered creation.
+   * Settles the creations in doubt. By now the runs of all other jobs are known, so a remaining run
+   * may be that of a creation in doubt.
    */
   async #settleDoubts(): Promise<void> {
-    const { ctx, connection } = this.#parts.work;
+    const { ctx, connection } = this.#parts.jobContext;
     const creations = this.#doubts.splice(0).map(doubt => ({ ...doubt.outcome.entry, ...doubt }));
 
-    const options = { signal: ctx.signal, maxPages: creations.length * PAGES_PER_DOUBT };
-    for (const [{ job, outcome }, settlement] of await settleDoubts(
-      ctx,
-      connection,
-      creations,
-      options,
-    )) {
+    const options = { signal: ctx.signal, maxPages: creations.length * MAX_PAGES_PER_DOUBT };
+    const settledCreations = await settleDoubts(ctx, connection, creations, options);
+    for (const [{ job, outcome }, settlement] of settledCreations) {
       await this.#applySettlement(job, outcome, settlement);
     }
   }
 
   async #applySettlement(job: Job, outcome: InDoubt, settlement: Settlement): Promise<void> {
-    const { ctx, connection, journal } = this.#parts.work;
+    const { ctx, connection, journal } = this.#parts.jobContext;
     const { entry } = outcome;
     await recordSettlement(ctx, journal, { job, creation: entry }, settlement);
 

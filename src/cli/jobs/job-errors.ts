@@ -69,21 +69,21 @@ export function wasNeverSent(error: unknown): boolean {
 }
 
 /**
- * Returns an error's text for the results, with the line of its row if that is given and promptrun
- * itself found the error.
+ * Returns an error's text for the results. It begins with the line of its row, if that is given and
+ * promptrun itself found the error.
  */
-export function formatError(error: unknown, place?: { readonly line: number }): string {
+export function formatError(error: unknown, row?: { readonly line: number }): string {
   const { message, status } = toFailure(error);
-  const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
-  return `${where}${message} (${status})`;
+  const prefix = row !== undefined && error instanceof CliError ? `line ${row.line}: ` : '';
+  return `${prefix}${message} (${status})`;
 }
 
 /** Matches a text of `formatError`, such as `the image is missing (USAGE_ERROR)`. */
 const ERROR_TEXT = /^(?<message>.*) \((?<status>[A-Z_]+)\)$/su;
 
 /**
- * Returns the error that `formatError` wrote to a journal. Of its exit code, a batch asks only
- * whether the row itself is invalid.
+ * Returns the error that `formatError` wrote to a journal. Its exit code says only whether the row
+ * itself is invalid.
  */
 export function parseError(text: string): CliError {
   const { message, status } = ERROR_TEXT.exec(text)?.groups ?? {};

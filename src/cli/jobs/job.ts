@@ -41,7 +41,7 @@ export interface Job extends JobName {
    *
    * @throws {CliError} if its inputs are invalid
    */
-  request(): Promise<RunRequest>;
+  buildRequest(): Promise<RunRequest>;
 }
 
 /** The next action for a job. */
@@ -84,7 +84,7 @@ export type JobOutcome =
   | {
       readonly kind: 'ended';
       readonly run: CreatedRun;
-      readonly facts: RunDetails;
+      readonly details: RunDetails;
       /** True if the run's model was asked and nothing came back. */
       readonly isUnanswered?: boolean;
       readonly error?: unknown;
@@ -93,10 +93,10 @@ export type JobOutcome =
   | {
       readonly kind: 'failed';
       readonly runId: string | undefined;
-      readonly facts: RunDetails;
+      readonly details: RunDetails;
       readonly error: unknown;
       /** The text of an error that an earlier invocation reported; undefined for a new error. */
-      readonly text?: string;
+      readonly errorText?: string;
       /** True if the service answered with its own fault: it may have created a run anyway. */
       readonly mayHaveRun: boolean;
     }
@@ -111,9 +111,9 @@ export type JobOutcome =
    */
   | {
       readonly kind: 'dropped';
-      readonly inDoubt: boolean;
+      readonly isInDoubt: boolean;
       readonly runId?: string | undefined;
-      readonly facts: RunDetails;
+      readonly details: RunDetails;
     };
 
 /** The job may have a run of unknown id: one of the candidates, if there are any. */
@@ -143,6 +143,6 @@ export function toFailedOutcome(
   { clock }: Pick<Context, 'clock'>,
   error: unknown,
 ): Extract<JobOutcome, { kind: 'failed' }> {
-  const facts = { request: undefined, sentAt: undefined, endedAt: clock.now() };
-  return { kind: 'failed', runId: undefined, facts, error, mayHaveRun: false };
+  const details = { request: undefined, sentAt: undefined, endedAt: clock.now() };
+  return { kind: 'failed', runId: undefined, details, error, mayHaveRun: false };
 }

@@ -100,9 +100,8 @@ export function toJournalLine(event: JobEvent): UncheckedObject {
       return { providerBatch: key, time, promptVersionId, interface: providerInterface, rows };
     }
     case 'handover progress':
-      break;
+      return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
   }
-  return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
 }
 
 function toStepLine(event: StepEvent): UncheckedObject {
@@ -141,7 +140,7 @@ const DAMAGED_HANDOVER: DamagedLine = { kind: 'damaged', record: 'handover' };
 const DAMAGED_CREATION: DamagedLine = { kind: 'damaged', record: 'creation' };
 
 /**
- * Parses a line of the journal; undefined if this version doesn't know the line.
+ * Parses a line of the journal. Returns undefined if this version doesn't know the line.
  *
  * @param service the base URL of the batch, which its creations don't repeat
  */
@@ -209,7 +208,7 @@ function parseExtra(
   };
 }
 
-/** Reads the creation in a line; undefined if one of its facts is missing. */
+/** Reads the creation in a line. Returns undefined if one of its facts is missing. */
 function parseEntry(line: UncheckedObject, service: string): JournalEntry | undefined {
   const { journalId, time, promptVersionId, digest, clockOffsetMs } = line;
   if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {

@@ -32,7 +32,7 @@ export function createPacedConnection(
       if (ms < MIN_REPORTED_PAUSE_MS || ms > ctx.timeLeftMs()) return;
       ctx.io.note(`note: too many requests; waiting ${Math.ceil(ms / 1000)} s before the next`);
     },
-    onHeldBack: perSecond => {
+    onThrottled: perSecond => {
       if (rate !== undefined) return;
       ctx.io.note(
         `note: limited to ${perSecond} requests a second; change this with --rate, 0 for no limit`,
@@ -42,8 +42,8 @@ export function createPacedConnection(
   return { ...connection, client: connection.client.withPace(pace), pace };
 }
 
-/** Waits for a request's turn and returns a connection whose first request uses that turn. */
-export async function withTurn(connection: Connection, signal: AbortSignal): Promise<Connection> {
+/** Waits for the turn of a request. Returns a connection whose first request uses that turn. */
+export async function takeTurn(connection: Connection, signal: AbortSignal): Promise<Connection> {
   const { client, pace } = connection;
   if (pace === undefined) return connection;
 

@@ -5,13 +5,11 @@ import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { Job, JobPlan } from './job.ts';
+import { parseError } from './job-errors.ts';
 import type { JobState } from './read-journal.ts';
 import type { RecalledJobs } from './recall-jobs.ts';
 import { type RequestResult, toNotRunResult } from './run-requests.ts';
 import type { Settlement } from './settle-doubts.ts';
-
-/** Matches the code at the end of a journaled error, such as ` (SERVER_ERROR)`. */
-const ERROR_CODE = / \(\w+\)$/u;
 
 /** Flags that run jobs of an earlier invocation again. */
 export interface RetryFlags {
@@ -24,18 +22,18 @@ export interface RetryFlags {
 /** The next action for a job of a resumed command. */
 export type ResumedJobPlan =
   | JobPlan
-  /** Report the result that an earlier invocation has got, or why the job is not run. */
+  /** Report the result of an earlier invocation, or why the job is not run. */
   | { readonly kind: 'report'; readonly result: RequestResult };
 
 /** Plans a job. Never runs one again unasked if it was or may have been paid for. */
-export function planJob(
-  { id, isQuestion = false, expectedCreation: creates }: Job,
+export function planResumedJob(
+  { id, isQuestion = false, expectedCreation }: Job,
   { states, settlements }: RecalledJobs,
   connection: Connection,
   { retryUnknown, retryFailed = false }: RetryFlags,
 ): ResumedJobPlan {
   const state = states.get(id);
-  if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, creates)) {
+  if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, expectedCreation)) {
     return { kind: 'create' };
   }
 
@@ -84,15 +82,15 @@ function planUnanswered(
   return { kind: 'report', result: { ...toNotRunResult(error), isInDoubt: true } };
 }
 
-/** Returns false for the state of another creation than the job's own. */
-function isOwnCreation({ entry }: JobState, creates: Job['expectedCreation']): boolean {
-  if (creates === undefined) return true;
-  const { promptVersionId, inputsDigest } = creates;
+/** Returns true for the state of the job's own creation. */
+function isOwnCreation({ entry }: JobState, expectedCreation: Job['expectedCreation']): boolean {
+  if (expectedCreation === undefined) return true;
+  const { promptVersionId, inputsDigest } = expectedCreation;
   return entry?.promptVersionId === promptVersionId && entry.inputsDigest === inputsDigest;
 }
 
 function mayHaveRunError({ error }: JobState): CliError {
-  const message = (error ?? 'the run could not be created').replace(ERROR_CODE, '');
+  const { message } = parseError(error ?? 'the run could not be created');
   return new CliError(message, {
     status: 'SERVER_ERROR',
     exitCode: EXIT.fault,

@@ -16,6 +16,7 @@ import {
   type StepEvent,
 } from './journal-events.ts';
 
+/** The beginning of a journal's first line. */
 const JOURNAL_BEGINNING = '{"batch":1,';
 
 /** The state of a job by its last line in the journal. */
@@ -75,8 +76,8 @@ type MutableContent = Omit<JournalContent, 'facts' | 'earlierIds'> & {
  * @throws {CliError} USAGE_ERROR if the file is not a journal
  * @throws {LinkFault}
  */
-export async function readJournal(place: ContainedPath): Promise<JournalContent> {
-  const file = path.join(place.folder, place.name);
+export async function readJournal(file: ContainedPath): Promise<JournalContent> {
+  const filePath = path.join(file.folder, file.name);
   const content: MutableContent = {
     states: new Map(),
     handovers: new Map(),
@@ -85,52 +86,53 @@ export async function readJournal(place: ContainedPath): Promise<JournalContent>
   };
 
   let facts: UncheckedObject | undefined;
-  const handle = await openForReading(place);
+  const handle = await openForReading(file);
   if (handle === undefined) return { ...content, facts };
 
-  const text = handle.createReadStream({ encoding: 'utf8' });
+  const stream: AsyncIterable<string> = handle.createReadStream({ encoding: 'utf8' });
   let tornLine: { readonly text: string; readonly line: number } | undefined;
-  for await (const { text: source, line } of splitIntoLines(text as AsyncIterable<string>)) {
-    if (tornLine !== undefined) refuseJournal(file, tornLine.line);
-    const value = parseJson(source);
+  for await (const { text: lineText, line } of splitIntoLines(stream)) {
+    if (tornLine !== undefined) refuseJournal(filePath, tornLine.line);
+    const value = parseJson(lineText);
     if (!isJsonObject(value)) {
-      tornLine = { text: source, line };
+      tornLine = { text: lineText, line };
       continue;
     }
 
     const event = parseJournalLine(value, String(facts?.['service']));
-    if (event?.kind === 'damaged') refuseDamaged(event, file, line);
+    if (event?.kind === 'damaged') refuseDamagedLine(event, filePath, line);
     if (event?.kind === 'begun') ({ facts } = event);
-    if (facts === undefined) refuseJournal(file, line);
+    if (facts === undefined) refuseJournal(filePath, line);
     if (event) applyEvent(content, event);
   }
 
-  if (tornLine?.line === 1 && !isBeginning(tornLine.text)) refuseJournal(file, tornLine.line);
+  if (tornLine?.line === 1 && !mayBeginJournal(tornLine.text))
+    refuseJournal(filePath, tornLine.line);
   return { ...content, facts };
 }
 
 /** Returns true if a torn first line, which may end in NULs, can be a journal's. */
-function isBeginning(text: string): boolean {
+function mayBeginJournal(text: string): boolean {
   const start = text.slice(0, JOURNAL_BEGINNING.length).replace(/\0{1,11}$/u, '');
   return JOURNAL_BEGINNING.startsWith(start);
 }
 
-function refuseDamaged({ record }: DamagedLine, file: string, line: number): never {
+function refuseDamagedLine({ record }: DamagedLine, filePath: string, line: number): never {
   if (record === 'handover') {
     throw usageError(
-      `${file}:${line}: the record of a batch at the provider can't be read`,
+      `${filePath}:${line}: the record of a batch at the provider can't be read`,
       'Look for the batch at the provider before you run its rows again, because they are paid for.',
     );
   }
   throw usageError(
-    `${file}:${line}: the record of a creation can't be read`,
+    `${filePath}:${line}: the record of a creation can't be read`,
     'Look for its run with promptrun runs list before you run its row again, because it may be paid for.',
   );
 }
 
-function refuseJournal(file: string, line: number): never {
+function refuseJournal(filePath: string, line: number): never {
   throw usageError(
-    `${file}:${line}: this is not the journal of a batch`,
+    `${filePath}:${line}: this is not the journal of a batch`,
     'Move the file away, or name another with --out.',
   );
 }
@@ -163,11 +165,11 @@ function applyEvent(
     }
     case 'extra end': {
       const { journalId, runId } = event;
-      const before = extras.get(journalId);
+      const earlierExtra = extras.get(journalId);
       if (runId === null) {
         extras.delete(journalId);
       } else {
-        extras.set(journalId, { job: undefined, entry: undefined, ...before, runId });
+        extras.set(journalId, { job: undefined, entry: undefined, ...earlierExtra, runId });
       }
 
       break;

@@ -24,25 +24,33 @@ export interface RecalledJobs {
  * Merges the states of jobs from their journal and the machine's, and settles creations in doubt in
  * one pass over the list of runs.
  *
- * @param changed the ids of jobs whose request has changed, so that their creations can't be sent
- * again
- * @param runIds runs known to be other jobs'
+ * @param options `changedJobIds`: the jobs whose request has changed, so that their creations can't
+ * be sent again; `otherRunIds`: runs that are known to belong to other jobs
  */
 export async function recallJobs(
   ctx: Context,
   connection: Connection,
   journal: BatchJournal,
-  { changed, runIds = [] }: { changed: ReadonlySet<string>; runIds?: Iterable<string> },
+  {
+    changedJobIds,
+    otherRunIds = [],
+  }: {
+    readonly changedJobIds: ReadonlySet<string>;
+    readonly otherRunIds?: Iterable<string>;
+  },
 ): Promise<RecalledJobs> {
   const states = new Map(journal.states);
-  await recallMachineEntries(ctx, states);
+  await mergeMachineEntries(ctx, states);
   const doubts = [...states].flatMap(([jobId, { step, entry, row }]) =>
     step === 'creating' && entry !== undefined ? [{ ...entry, job: { id: jobId, row } }] : [],
   );
   const settledDoubts = await settleDoubts(ctx, connection, doubts, {
     signal: ctx.signal,
     maxPages: Number.POSITIVE_INFINITY,
-    knownRunIds: new Set([...runIds, ...[...states.values()].flatMap(({ runId }) => runId ?? [])]),
+    knownRunIds: new Set([
+      ...otherRunIds,
+      ...[...states.values()].flatMap(({ runId }) => runId ?? []),
+    ]),
     otherDoubts: [...states.values()].flatMap(({ mayHaveRun, entry }) =>
       mayHaveRun && entry !== undefined ? [entry] : [],
     ),
@@ -51,7 +59,7 @@ export async function recallJobs(
   const settlements = new Map<string, Settlement>();
   for (const [creation, settlement] of settledDoubts) {
     const { job } = creation;
-    if (settlement.kind === 'repeat' && changed.has(job.id)) continue;
+    if (settlement.kind === 'repeat' && changedJobIds.has(job.id)) continue;
     settlements.set(job.id, settlement);
     await recordSettlement(ctx, journal, { job, creation }, settlement);
     if (settlement.kind === 'in doubt') {
@@ -82,29 +90,29 @@ export function collectEarlierSpending({ states, settlements }: RecalledJobs): E
 }
 
 /**
- * Reads the machine's journal, to which a process that died may have written more than to the
- * batch's own.
+ * Adds facts from the machine's journal to the states, because a process that died may have written
+ * more to that journal than to the batch's own.
  */
-async function recallMachineEntries(
+async function mergeMachineEntries(
   { journal }: Context,
   states: Map<string, JobState>,
 ): Promise<void> {
-  const jobIdsByEntry = new Map<string, string>();
+  const jobIdsByEntryId = new Map<string, string>();
   let earliestTime = Number.POSITIVE_INFINITY;
   for (const [id, { step, entry }] of states) {
     if (step !== 'creating' || entry === undefined) continue;
-    jobIdsByEntry.set(entry.id, id);
+    jobIdsByEntryId.set(entry.id, id);
     earliestTime = Math.min(earliestTime, Date.parse(entry.time));
   }
 
   for await (const entry of journal.readNewestFirst(
     ({ time }) => Date.parse(time) < earliestTime,
   )) {
-    if (jobIdsByEntry.size === 0) return;
-    const id = jobIdsByEntry.get(entry.id);
+    if (jobIdsByEntryId.size === 0) return;
+    const id = jobIdsByEntryId.get(entry.id);
     const state = id === undefined ? undefined : states.get(id);
     if (id === undefined || state === undefined) continue;
-    jobIdsByEntry.delete(entry.id);
+    jobIdsByEntryId.delete(entry.id);
     states.set(id, withMachineEntry(state, entry));
   }
 }

@@ -5,8 +5,8 @@ import { type Clock, createSteadyTime } from '../core/clock.ts';
 import { TimeIsUp } from '../core/errors.ts';
 
 /**
- * Gaps up to this length, in milliseconds, may shrink to make up for a late timer; longer gaps
- * never do.
+ * Gaps shorter than this, in milliseconds, may shrink to make up for a timer that was late by at
+ * most this long. Longer gaps never shrink.
  */
 const CATCH_UP_MS = 20;
 
@@ -24,16 +24,19 @@ const MIN_SLOW_GAP_MS = 20;
 const MAX_SLOWDOWN = 64;
 
 /** Factor by which each good answer reduces the slowdown. */
-const RECOVERY = 0.95;
+const RECOVERY_FACTOR = 0.95;
 
 /** Requests per second until the service names a limit. */
 const DEFAULT_RATE = 5;
 
-/** Matches the quota of a policy in a `RateLimit-Policy` header, such as `"user";q=600;w=60`. */
-const QUOTA = /;\s*q=(?<quota>\d{1,9})(?=\s*(?:;|$))/u;
+/**
+ * Matches the quota of a policy in a `RateLimit-Policy` header, such as `"user";q=600;w=60`. See
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/.
+ */
+const QUOTA_PARAMETER = /;\s*q=(?<quota>\d{1,9})(?=\s*(?:;|$))/u;
 
-/** Matches the window of such a policy. */
-const WINDOW = /;\s*w=(?<seconds>\d{1,9})(?=\s*(?:;|$))/u;
+/** Matches the window of such a policy, in seconds. */
+const WINDOW_PARAMETER = /;\s*w=(?<seconds>\d{1,9})(?=\s*(?:;|$))/u;
 
 export interface RequestPaceOptions {
   /**
@@ -49,7 +52,7 @@ export interface RequestPaceOptions {
   /** Called when all requests pause after a 429. */
   readonly onPause?: (ms: number) => void;
   /** Called once, when the number of waiting requests reaches one second's worth. */
-  readonly onHeldBack?: (perSecond: number) => void;
+  readonly onThrottled?: (perSecond: number) => void;
 }
 
 /**
@@ -61,7 +64,7 @@ export class RequestPace implements Pace {
   readonly #now: () => number;
   readonly #turns = new PQueue({ concurrency: 1 });
   #perSecond: number;
-  #isHeldBack = false;
+  #isThrottlingReported = false;
   #nextAt = 0;
   #pausedUntil = 0;
   /** The number of consecutive pauses. */
@@ -77,7 +80,7 @@ export class RequestPace implements Pace {
   async turn(signal: AbortSignal | undefined): Promise<void> {
     const isIdle = this.#turns.size + this.#turns.pending === 0;
     if (isIdle && this.#computeWaitMs() <= 0) return this.#waitForTurn(signal);
-    if (this.#perSecond > 0 && this.#turns.size >= this.#perSecond) this.#reportHeldBack();
+    if (this.#perSecond > 0 && this.#turns.size >= this.#perSecond) this.#reportThrottling();
     await this.#turns.add(() => this.#waitForTurn(signal), signal && { signal });
   }
 
@@ -89,16 +92,16 @@ export class RequestPace implements Pace {
       this.#pause(retryAfterMs);
     } else {
       this.#pauseCount = 0;
-      this.#slowdown = Math.max(1, this.#slowdown * RECOVERY);
+      this.#slowdown = Math.max(1, this.#slowdown * RECOVERY_FACTOR);
     }
   }
 
-  #reportHeldBack(): void {
-    if (!this.#isHeldBack) this.#options.onHeldBack?.(this.#perSecond);
-    this.#isHeldBack = true;
+  #reportThrottling(): void {
+    if (!this.#isThrottlingReported) this.#options.onThrottled?.(this.#perSecond);
+    this.#isThrottlingReported = true;
   }
 
-  /** Waits for the gap after the last request and for pauses, also for one that begins meanwhile. */
+  /** Waits for the gap after the last request, and for pauses, including one that begins meanwhile. */
   async #waitForTurn(signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
     this.#throwIfNoTurn(signal);
@@ -127,12 +130,14 @@ export class RequestPace implements Pace {
   }
 
   #computeGapMs(): number {
-    const usualMs = this.#perSecond === 0 ? 0 : 1000 / this.#perSecond;
-    return this.#slowdown === 1 ? usualMs : Math.max(usualMs, MIN_SLOW_GAP_MS) * this.#slowdown;
+    const usualGapMs = this.#perSecond === 0 ? 0 : 1000 / this.#perSecond;
+    return this.#slowdown === 1
+      ? usualGapMs
+      : Math.max(usualGapMs, MIN_SLOW_GAP_MS) * this.#slowdown;
   }
 
   /** Pauses all requests. 429s of concurrent requests count once. */
-  #pause(askedMs: number | undefined): void {
+  #pause(retryAfterMs: number | undefined): void {
     const now = this.#now();
     const isNew = now >= this.#pausedUntil;
     if (isNew) {
@@ -140,15 +145,16 @@ export class RequestPace implements Pace {
       this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
 
-    const usualMs = isNew
+    const backoffMs = isNew
       ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauseCount - 1), MAX_PACE_PAUSE_MS)
       : 0;
 
-    // A longer pause affects nobody else: a creation gives up, and each poll waits on its own.
-    const ms = askedMs === undefined || askedMs > MAX_RETRY_AFTER_MS ? usualMs : askedMs;
-    if (now + ms > this.#pausedUntil) {
-      this.#pausedUntil = now + ms;
-      this.#options.onPause?.(ms);
+    // The request that was told to wait longer gives up, or waits without holding up the others.
+    const isRetryAfterUsable = retryAfterMs !== undefined && retryAfterMs <= MAX_RETRY_AFTER_MS;
+    const pauseMs = isRetryAfterUsable ? retryAfterMs : backoffMs;
+    if (now + pauseMs > this.#pausedUntil) {
+      this.#pausedUntil = now + pauseMs;
+      this.#options.onPause?.(pauseMs);
     }
   }
 }
@@ -159,8 +165,8 @@ export class RequestPace implements Pace {
  */
 function parseRate(header: string): number | undefined {
   const rates = header.split(',').flatMap(policy => {
-    const { quota } = QUOTA.exec(policy)?.groups ?? {};
-    const { seconds } = WINDOW.exec(policy)?.groups ?? {};
+    const { quota } = QUOTA_PARAMETER.exec(policy)?.groups ?? {};
+    const { seconds } = WINDOW_PARAMETER.exec(policy)?.groups ?? {};
     const rate = Number(quota) / Number(seconds);
     return rate > 0 && Number.isFinite(rate) ? [rate] : [];
   });

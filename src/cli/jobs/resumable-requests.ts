@@ -10,7 +10,7 @@ import type { BatchJournal } from './batch-journal.ts';
 import type { Job, JobOutcome, JobPlan } from './job.ts';
 import type { PlannedJob } from './job-engine.ts';
 import { formatError } from './job-errors.ts';
-import { parseEndedResult, planJob, type RetryFlags } from './plan-resumed-job.ts';
+import { parseEndedResult, planResumedJob, type RetryFlags } from './plan-resumed-job.ts';
 import { collectHandoverRows } from './provider-batch/batch-handover.ts';
 import { handOverByVersion } from './provider-batch/hand-over-jobs.ts';
 import { collectEarlierSpending, type RecalledJobs, recallJobs } from './recall-jobs.ts';
@@ -46,7 +46,7 @@ export class ResumableRequests {
   readonly #options: ResumableRequestsOptions;
   readonly #recalledJobs: RecalledJobs;
   /** True if jobs are handed over to their models' provider. */
-  readonly handsOver: boolean;
+  readonly usesProviderBatches: boolean;
 
   private constructor(
     ctx: Context,
@@ -61,7 +61,7 @@ export class ResumableRequests {
     this.#connection = connection;
     this.#options = options;
     this.#recalledJobs = recalledJobs;
-    this.handsOver = handsOver;
+    this.usesProviderBatches = handsOver;
   }
 
   /**
@@ -78,13 +78,15 @@ export class ResumableRequests {
     options: ResumableRequestsOptions,
   ): Promise<ResumableRequests> {
     const { journal, resume, budget } = options;
-    const handedOverJobs = listOpenHandedRows(journal).filter(([id]) => isOwnJob(id));
+    const openHandoverRows = listOpenHandoverRows(journal).filter(([id]) => isOwnJob(id));
     if (!resume) {
-      if (handedOverJobs.length > 0) throw openBatchError();
+      if (openHandoverRows.length > 0) throw openBatchError();
       await journal.forget(isOwnJob);
     }
 
-    const recalledJobs = await recallJobs(ctx, connection, journal, { changed: new Set() });
+    const recalledJobs = await recallJobs(ctx, connection, journal, {
+      changedJobIds: new Set(),
+    });
     const facts = { service: connection.service, promptVersionId: '', options: {} };
     const time = new Date(ctx.clock.now()).toISOString();
     await journal.begin(resume ? { ...facts, resumes: true } : facts, time);
@@ -96,22 +98,22 @@ export class ResumableRequests {
         [...recalledJobs.states].filter(([id]) => isOwnJob(id) || !journal.earlierIds.has(id)),
       );
       const { runs, doubtIds } = collectEarlierSpending({ ...recalledJobs, states });
-      const handedOverIds = handedOverJobs.map(([, { customId }]) => customId);
+      const openRequestNames = openHandoverRows.map(([, { customId }]) => customId);
       budget.countEarlierSpending(connection, {
         runs: [...listEndedJobRuns(states, journal), ...runs],
-        doubtIds: [...doubtIds, ...handedOverIds],
+        doubtIds: [...doubtIds, ...openRequestNames],
       });
     }
 
-    const handsOver = options.providerBatch || handedOverJobs.length > 0;
+    const handsOver = options.providerBatch || openHandoverRows.length > 0;
     return new ResumableRequests(ctx, connection, options, { recalledJobs, handsOver });
   }
 
   /**
    * Runs jobs, or returns the results that an earlier invocation has got.
    *
-   * @param onResult called with each result; awaited. `isEarlier` is true if the job had ended
-   * before
+   * @param onResult called with each result; awaited. `isEarlier` is true if an earlier invocation
+   * got it
    * @throws {CliError} INTERRUPTED, and errors that must end all other requests too
    */
   async run<J extends Job>(
@@ -119,34 +121,34 @@ export class ResumableRequests {
     onResult: (
       job: J,
       result: RequestResult,
-      about: { readonly isEarlier: boolean },
+      details: { readonly isEarlier: boolean },
     ) => Promise<void>,
   ): Promise<void> {
     const { concurrency, budget, journal, stop } = this.#options;
-    const jobPlans: { readonly job: J; readonly plan: JobPlan }[] = [];
+    const plannedJobs: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
-      const plan = planJob(job, this.#recalledJobs, this.#connection, this.#options);
+      const plan = planResumedJob(job, this.#recalledJobs, this.#connection, this.#options);
       if (plan.kind === 'report') {
         const { result } = plan;
-        await this.#recordEarlier(job, result);
+        await this.#recordEarlierRun(job, result);
         await onResult(job, result, { isEarlier: result.run !== undefined });
         continue;
       }
 
       if (plan.kind === 'wait') await this.#assignToRecording(job, plan.runId);
-      jobPlans.push({ job, plan });
+      plannedJobs.push({ job, plan });
     }
 
-    this.#reportDoublePayments(jobPlans);
-    const groups = this.handsOver ? await groupByVersion(jobPlans) : undefined;
+    this.#reportSecondPayments(plannedJobs);
+    const jobsByVersion = this.usesProviderBatches ? await groupByVersion(plannedJobs) : undefined;
 
-    await runRequests(this.#ctx, this.#connection, jobPlans, {
+    await runRequests(this.#ctx, this.#connection, plannedJobs, {
       concurrency,
       budget,
       journal,
       stop,
-      ...(groups && {
-        handOver: (_, settle) => handOverByVersion(groups, this.#buildHandoverParts(settle)),
+      ...(jobsByVersion && {
+        handOver: (_, settle) => handOverByVersion(jobsByVersion, this.#buildHandoverParts(settle)),
       }),
       onResult: async (job, result, outcome) => {
         await writeJobEnd(journal, this.#connection, { job, result, outcome });
@@ -155,35 +157,37 @@ export class ResumableRequests {
     });
   }
 
-  /** Warns how many runs may be paid for twice, before they are. A handover counts its own. */
-  #reportDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
-    if (this.handsOver) return;
-    const jobsPaidTwice = planned.filter(
+  /** Warns how many runs may be paid for twice; a handover reports its own. */
+  #reportSecondPayments(
+    plannedJobs: readonly { readonly job: Job; readonly plan: JobPlan }[],
+  ): void {
+    if (this.usesProviderBatches) return;
+    const secondPayments = plannedJobs.filter(
       ({ job, plan }) =>
         plan.kind === 'create' && findUnknownRunStep(this.#recalledJobs, job.id) !== undefined,
     );
-    reportSecondPayments(this.#ctx, jobsPaidTwice.length);
+    reportSecondPayments(this.#ctx, secondPayments.length);
   }
 
   /** Records the result of an earlier run, if the command records. */
-  async #recordEarlier(job: Job, { run }: RequestResult): Promise<void> {
+  async #recordEarlierRun(job: Job, { run }: RequestResult): Promise<void> {
     if (run === undefined) return;
-    if (await this.#assignToRecording(job, run.runId)) await this.#recordRunAgain(run.runId);
+    if (await this.#assignToRecording(job, run.runId)) await this.#readRunToRecord(run.runId);
   }
 
   /**
-   * Assigns an earlier run to its job in the recording, which takes its answer. Returns false if
-   * nothing is recorded.
+   * Assigns an earlier run to its job, so that the recording takes its answer. Returns false if the
+   * command doesn't record.
    */
   async #assignToRecording(job: Job, runId: string): Promise<boolean> {
     const { recorder } = this.#connection;
     if (recorder?.adopt === undefined) return false;
-    recorder.adopt(runId, buildRunBody(await job.request()).recordedRequest);
+    recorder.adopt(runId, buildRunBody(await job.buildRequest()).recordedRequest);
     return true;
   }
 
   /** Reads the answer of an ended run, to record it. */
-  async #recordRunAgain(runId: string): Promise<void> {
+  async #readRunToRecord(runId: string): Promise<void> {
     const { signal, io } = this.#ctx;
     await this.#connection.client.runs.get(runId, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();
@@ -209,8 +213,8 @@ export class ResumableRequests {
   }
 }
 
-/** Returns the rows of a provider's batches that have not been collected, with their ids. */
-function listOpenHandedRows(journal: BatchJournal): [string, { readonly customId: string }][] {
+/** Lists the rows of a provider's batches that have not been collected, with their ids. */
+function listOpenHandoverRows(journal: BatchJournal): [string, { readonly customId: string }][] {
   return [...collectHandoverRows(journal)].filter(([id]) => {
     const step = journal.states.get(id)?.step;
     return step !== 'succeeded' && step !== 'failed';
@@ -224,23 +228,25 @@ function openBatchError(): CliError {
   );
 }
 
-async function groupByVersion(planned: readonly PlannedJob[]): Promise<Map<string, PlannedJob[]>> {
-  const groups = new Map<string, PlannedJob[]>();
-  for (const plannedJob of planned) {
-    const { promptVersionId } = await plannedJob.job.request();
-    groups.set(promptVersionId, [...(groups.get(promptVersionId) ?? []), plannedJob]);
+async function groupByVersion(
+  plannedJobs: readonly PlannedJob[],
+): Promise<Map<string, PlannedJob[]>> {
+  const jobsByVersion = new Map<string, PlannedJob[]>();
+  for (const plannedJob of plannedJobs) {
+    const { promptVersionId } = await plannedJob.job.buildRequest();
+    jobsByVersion.set(promptVersionId, [...(jobsByVersion.get(promptVersionId) ?? []), plannedJob]);
   }
-  return groups;
+  return jobsByVersion;
 }
 
-/** Returns the runs of ended jobs with their service tokens. */
+/** Lists the runs of ended jobs with their service tokens. */
 function listEndedJobRuns(
   states: RecalledJobs['states'],
   journal: Pick<BatchJournal, 'handovers'>,
 ): EarlierRun[] {
-  const handedRows = collectHandoverRows(journal);
+  const handoverRows = collectHandoverRows(journal);
   const runs: EarlierRun[] = [];
-  for (const [id, { entry = handedRows.get(id), result }] of states) {
+  for (const [id, { entry = handoverRows.get(id), result }] of states) {
     const run = parseEndedResult(result)?.run;
     if (run === undefined) continue;
     const { runId, tokens } = run;

@@ -36,13 +36,13 @@ export async function withResumeJournal<T>(
 ): Promise<T> {
   const identity = [service, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
   const digest = createHash('sha256').update(identity).digest('hex').slice(0, 32);
-  const name = path.join(kind, digest);
-  const release = await lockJournal({ folder: stateDir, name }, clock);
+  const journalName = path.join(kind, digest);
+  const release = await lockJournal({ folder: stateDir, name: journalName }, clock);
   if (release === undefined) throw usageError(JOURNAL_IN_USE[kind], 'Wait until it ends.');
 
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open({ folder: stateDir, name: `${name}.jsonl` });
+    journal = await BatchJournal.open({ folder: stateDir, name: `${journalName}.jsonl` });
     return await work(journal);
   } finally {
     await journal?.close();
@@ -61,11 +61,11 @@ async function lockJournal(
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const journalPath = `${path.join(file.folder, file.name)}.jsonl`;
-    const useOtherDirectory = 'or set PROMPTRUN_STATE_DIR to another directory.';
+    const directoryHint = 'or set PROMPTRUN_STATE_DIR to another directory.';
     const deniedError = configError(
       `the journal ${journalPath} can't be written: ${getErrorMessage(error)}`,
-      `Make its folder writable, ${useOtherDirectory}`,
+      `Make its folder writable, ${directoryHint}`,
     );
-    throw unwritableError(error, deniedError, `Free some disk space, ${useOtherDirectory}`);
+    throw unwritableError(error, deniedError, `Free some disk space, ${directoryHint}`);
   }
 }

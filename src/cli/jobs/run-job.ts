@@ -20,11 +20,11 @@ import {
   refusesEveryJob,
   wasNeverSent,
 } from './job-errors.ts';
-import { withTurn } from './paced-connection.ts';
+import { takeTurn } from './paced-connection.ts';
 
-/** The context of a command's jobs. */
-export interface JobWork {
-  /** The context, whose signal drops the running jobs. */
+/** The things that all jobs of a command share. */
+export interface JobContext {
+  /** The command's context, whose signal drops the running jobs. */
   readonly ctx: Context;
   readonly connection: Connection;
   readonly journal: JobJournal;
@@ -32,7 +32,7 @@ export interface JobWork {
   /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
   /** Aborts once no more creations may be sent. */
-  readonly stopping: AbortSignal;
+  readonly stopSignal: AbortSignal;
 }
 
 export interface JobEvents {
@@ -45,18 +45,22 @@ export interface JobEvents {
   readonly onRunning?: (() => () => void) | undefined;
 }
 
-/** Carries out a job's plan to its end. @throws only errors that must end all other jobs too */
+/**
+ * Carries out a job's plan to its end.
+ *
+ * @throws only errors that must end all other jobs too
+ */
 export async function runJob(
-  work: JobWork,
+  context: JobContext,
   job: Job,
   plan: JobPlan,
   events: JobEvents,
 ): Promise<JobOutcome> {
-  return new RunningJob(work, job, events).run(plan);
+  return new RunningJob(context, job, events).run(plan);
 }
 
 class RunningJob {
-  readonly #work: JobWork;
+  readonly #context: JobContext;
   readonly #job: Job;
   readonly #events: JobEvents;
   /** The function that `onRunning` returned; undefined while nothing is sent. */
@@ -66,14 +70,14 @@ class RunningJob {
   #runId: string | undefined;
   #entry: JournalEntry | undefined;
 
-  constructor(work: JobWork, job: Job, events: JobEvents) {
-    this.#work = work;
+  constructor(context: JobContext, job: Job, events: JobEvents) {
+    this.#context = context;
     this.#job = job;
     this.#events = events;
   }
 
   async run(plan: JobPlan): Promise<JobOutcome> {
-    const { ctx, connection } = this.#work;
+    const { ctx, connection } = this.#context;
     let run: CreatedRun;
     try {
       run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
@@ -82,7 +86,7 @@ class RunningJob {
       const runId = this.#runId ?? findErrorRunId(error);
       return runId === undefined
         ? this.#toOutcomeWithoutRun(error)
-        : this.#toOutcomeOfRun(runId, error);
+        : this.#toOutcomeWithRun(runId, error);
     } finally {
       this.#endRunning();
     }
@@ -92,7 +96,7 @@ class RunningJob {
     if (refusal !== undefined) return this.#toOutcomeWithoutRun(refusal);
 
     const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
-    return { kind: 'ended', run, facts: this.#collectFacts(), isUnanswered };
+    return { kind: 'ended', run, details: this.#collectFacts(), isUnanswered };
   }
 
   #beginRunning(): void {
@@ -106,22 +110,22 @@ class RunningJob {
 
   #collectFacts(): RunDetails {
     const sentAt = this.#job.batchAnswer ? undefined : this.#sentAt;
-    return { request: this.#request, sentAt, endedAt: this.#work.ctx.clock.now() };
+    return { request: this.#request, sentAt, endedAt: this.#context.ctx.clock.now() };
   }
 
   async #wait({ runId, recovered }: Extract<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
-    const { ctx, connection } = this.#work;
+    const { ctx, connection } = this.#context;
     this.#runId = runId;
     this.#beginRunning();
     this.#events.onCreated();
     const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
-    await this.#work.budget.countWaitedRun(connection, run);
+    await this.#context.budget.countWaitedRun(connection, run);
     return recovered ? { ...run, recovered } : run;
   }
 
   async #create(plan: Exclude<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
-    const { ctx, stopping } = this.#work;
-    this.#request = await this.#job.request();
+    const { ctx, stopSignal } = this.#context;
+    this.#request = await this.#job.buildRequest();
     this.#entry = plan.kind === 'repeat' ? plan.entry : undefined;
 
     const body = buildRunBody(this.#request);
@@ -132,15 +136,15 @@ class RunningJob {
         const waitMs = this.#computeResendDelay(error, attempt);
         if (waitMs === undefined) throw error;
         this.#endRunning();
-        await this.#work.journal.recordWaiting(this.#job);
+        await this.#context.journal.recordWaiting(this.#job);
         this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
-        await ctx.clock.sleep(waitMs, AbortSignal.any([ctx.signal, stopping]));
+        await ctx.clock.sleep(waitMs, AbortSignal.any([ctx.signal, stopSignal]));
       }
     }
   }
 
   async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
-    const { ctx, connection, journal, budget, estimatedCredits, stopping } = this.#work;
+    const { ctx, connection, journal, budget, estimatedCredits, stopSignal } = this.#context;
     const creation = await createAndWait(ctx, connection, body, {
       retries: 0,
       budget,
@@ -148,10 +152,10 @@ class RunningJob {
       estimatedCredits: this.#job.estimatedCredits ?? estimatedCredits,
       entry: this.#entry,
       search: false,
-      unsentSignal: stopping,
+      unsentSignal: stopSignal,
       takeTurn:
         this.#entry === undefined
-          ? () => withTurn(connection, AbortSignal.any([ctx.signal, stopping]))
+          ? () => takeTurn(connection, AbortSignal.any([ctx.signal, stopSignal]))
           : undefined,
       onSent: () => {
         this.#sentAt = ctx.clock.now();
@@ -176,8 +180,8 @@ class RunningJob {
    * be.
    */
   #computeResendDelay(error: unknown, attempt: number): number | undefined {
-    const { ctx, stopping } = this.#work;
-    if (this.#runId !== undefined || stopping.aborted || !maySendAgain(error)) return undefined;
+    const { ctx, stopSignal } = this.#context;
+    if (this.#runId !== undefined || stopSignal.aborted || !maySendAgain(error)) return undefined;
     if (toTimeIsUp(error, ctx.timeLeftMs()) !== undefined) return undefined;
 
     const isLimited = error instanceof RateLimitError;
@@ -197,7 +201,7 @@ class RunningJob {
    * @param error the error that ended it
    */
   #toDroppedOutcome(error: unknown): JobOutcome {
-    const { connection } = this.#work;
+    const { connection } = this.#context;
     const ownRunId = connection.runsHere && findErrorRunId(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
     const isLost =
@@ -205,9 +209,9 @@ class RunningJob {
 
     return {
       kind: 'dropped',
-      inDoubt: ownRunId === undefined && isLost,
+      isInDoubt: ownRunId === undefined && isLost,
       runId: ownRunId,
-      facts: this.#collectFacts(),
+      details: this.#collectFacts(),
     };
   }
 
@@ -216,15 +220,19 @@ class RunningJob {
    *
    * @throws errors that end all jobs
    */
-  #toOutcomeOfRun(runId: string, error: unknown): JobOutcome {
+  #toOutcomeWithRun(runId: string, error: unknown): JobOutcome {
     if (isFatal(error)) throw error;
     if (error instanceof NotFoundError) {
-      return { kind: 'failed', runId, facts: this.#collectFacts(), error, mayHaveRun: false };
+      return { kind: 'failed', runId, details: this.#collectFacts(), error, mayHaveRun: false };
     }
     return { kind: 'running', runId, error };
   }
 
-  /** Returns the outcome of a job without a known run. @throws errors that end all jobs */
+  /**
+   * Returns the outcome of a job without a known run.
+   *
+   * @throws errors that end all jobs
+   */
   #toOutcomeWithoutRun(error: unknown): JobOutcome {
     const entry = this.#entry;
     const postponement = this.#findPostponement(error);
@@ -238,7 +246,7 @@ class RunningJob {
     if (isInDoubt || isFatal(error)) throw error;
 
     const mayHaveRun = error instanceof ServiceError && error.httpStatus >= 500;
-    return { kind: 'failed', runId: undefined, facts: this.#collectFacts(), error, mayHaveRun };
+    return { kind: 'failed', runId: undefined, details: this.#collectFacts(), error, mayHaveRun };
   }
 
   /**
@@ -246,7 +254,7 @@ class RunningJob {
    * else undefined.
    */
   #findPostponement(error: unknown): unknown {
-    const { ctx, stopping } = this.#work;
+    const { ctx, stopSignal } = this.#context;
     const isUnsent = this.#entry === undefined && !this.#job.batchAnswer;
     const madeNoRun = isUnsent || error instanceof RateLimitError;
     const timeIsUp = madeNoRun ? toTimeIsUp(error, ctx.timeLeftMs()) : undefined;
@@ -254,7 +262,7 @@ class RunningJob {
 
     const concernsAllJobs = refusesEveryJob(error) || wasNeverSent(error) || isCapReached(error);
     const isStopped =
-      error instanceof NoMoreRunsWanted || (maySendAgain(error) && stopping.aborted);
+      error instanceof NoMoreRunsWanted || (maySendAgain(error) && stopSignal.aborted);
     return concernsAllJobs || isStopped ? error : undefined;
   }
 }

@@ -94,7 +94,7 @@ export async function runRequests<J extends Job>(
   const stopListening = dropOnAbort(stop, ctx.signal);
   try {
     await runJobs(handOver ? handOver(jobs, settle) : jobs, {
-      work: { ctx, connection, journal, budget, stopping: stop.stopping },
+      jobContext: { ctx, connection, journal, budget, stopSignal: stop.stopSignal },
       concurrency,
       stop,
       settle,
@@ -133,7 +133,7 @@ function notCollectedError(): CliError {
 }
 
 function toRequestResult(outcome: JobOutcome): RequestResult {
-  const seconds = 'facts' in outcome ? computeRunSeconds(outcome.facts) : 0;
+  const seconds = 'details' in outcome ? computeRunSeconds(outcome.details) : 0;
   if (outcome.kind === 'ended') {
     const { run, isUnanswered = false } = outcome;
     return { run, seconds, fault: undefined, isUnanswered };

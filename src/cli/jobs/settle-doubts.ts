@@ -23,9 +23,9 @@ export type Settlement =
   | { readonly kind: 'repeat' }
   /** Wait for its run, found in the list. */
   | { readonly kind: 'wait'; readonly runId: string }
-  /** The creation made no run. */
+  /** Settle it as a creation that made no run. */
   | { readonly kind: 'none' }
-  /** The creation stays in doubt; the candidates are undefined if the list could not be read. */
+  /** Leave it in doubt. The candidates are undefined if the list could not be read. */
   | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] | undefined };
 
 /** Returns true if a service that keeps idempotency keys still has the key of a creation. */
@@ -52,10 +52,10 @@ export async function settleDoubts<D extends UnansweredCreation>(
   const { client } = connection;
   const isRepeatable = (doubt: UnansweredCreation): boolean =>
     client.keepsIdempotencyKeys === true && isKeyKept(ctx, doubt);
-  const toSearch = doubts.filter(doubt => !isRepeatable(doubt));
-  const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
+  const doubtsToSearch = doubts.filter(doubt => !isRepeatable(doubt));
+  const searches = await searchRuns(ctx, connection, doubtsToSearch, options).catch(() => []);
   const settlements = new Map(
-    toSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]),
+    doubtsToSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]),
   );
 
   // The answer to the list request may have shown that the service keeps keys.
@@ -82,8 +82,8 @@ export function withCandidates(
 ): InDoubt {
   const { error, entry } = doubt;
   const cause = error instanceof CreationInDoubt ? error.cause : error;
-  const namingError = new CreationInDoubt(cause, candidates, entry, connection);
-  return { ...doubt, candidates: namingError.candidates, error: namingError };
+  const errorWithRuns = new CreationInDoubt(cause, candidates, entry, connection);
+  return { ...doubt, candidates: errorWithRuns.candidates, error: errorWithRuns };
 }
 
 /** Writes a settlement to the journals. Ignores a failed write to the machine's journal. */

@@ -5,25 +5,25 @@ import { EXIT } from '../core/exit-codes.ts';
 import type { JobOutcome } from './job.ts';
 import { refusesEveryJob, wasNeverSent } from './job-errors.ts';
 
-/** Number of consecutive creations that may reach nobody before the batch stops. */
-const MAX_UNREACHED = 10;
+/** Number of creations in a row that may reach nobody before the batch stops. */
+const MAX_UNREACHED_COUNT = 10;
 
 /** Decides when a batch starts no more rows, and when it drops the running ones. */
 export class StopControl {
-  readonly #stopping = new AbortController();
-  readonly #dropping = new AbortController();
+  readonly #stopController = new AbortController();
+  readonly #dropController = new AbortController();
   /** Aborts once no more rows may start. */
-  readonly stopping = this.#stopping.signal;
+  readonly stopSignal = this.#stopController.signal;
   /** Aborts once running rows are dropped. */
-  readonly dropping = this.#dropping.signal;
+  readonly dropSignal = this.#dropController.signal;
   #reason: string | undefined;
   #hasReader = true;
   #interruptedBy: 'SIGINT' | 'SIGTERM' | undefined;
   #fault: unknown;
-  #unreached = 0;
+  #unreachedCount = 0;
 
   constructor() {
-    setMaxListeners(0, this.stopping, this.dropping);
+    setMaxListeners(0, this.stopSignal, this.dropSignal);
   }
 
   /** The reason if the batch itself stopped early. */
@@ -40,32 +40,32 @@ export class StopControl {
     return this.#interruptedBy;
   }
 
-  readonly isStopping = (): boolean => this.#stopping.signal.aborted;
+  readonly isStopping = (): boolean => this.#stopController.signal.aborted;
 
   /**
    * Registers a job's outcome. Starts no more rows if every further one would meet the same fault.
    */
   register(outcome: JobOutcome): void {
-    const faultOfAll =
+    const sharedFault =
       outcome.kind === 'postponed' || outcome.kind === 'running'
-        ? findFaultOfAllJobs(outcome.error)
+        ? findSharedFault(outcome.error)
         : undefined;
-    if (faultOfAll !== undefined) {
-      if (findFaultOfAllJobs(this.#fault) === undefined) this.#fault = faultOfAll;
-      this.stopRows();
+    if (sharedFault !== undefined) {
+      if (findSharedFault(this.#fault) === undefined) this.#fault = sharedFault;
+      this.stopStarting();
     } else if (outcome.kind === 'postponed' && wasNeverSent(outcome.error)) {
       this.#fault ??= outcome.error;
-      this.#unreached += 1;
-      if (this.#unreached >= MAX_UNREACHED) this.stopRows();
+      this.#unreachedCount += 1;
+      if (this.#unreachedCount >= MAX_UNREACHED_COUNT) this.stopStarting();
     } else if (isAnswered(outcome)) {
-      this.#unreached = 0;
+      this.#unreachedCount = 0;
     }
   }
 
   /** Starts no more rows; running ones continue. */
-  stopRows(reason?: string): void {
+  stopStarting(reason?: string): void {
     this.#reason ??= reason;
-    this.#stopping.abort(new NoMoreRunsWanted('no more rows are wanted'));
+    this.#stopController.abort(new NoMoreRunsWanted('no more rows are wanted'));
   }
 
   /** True as long as someone reads the results. */
@@ -74,20 +74,20 @@ export class StopControl {
   }
 
   /** Drops the running rows because nobody reads the results. */
-  dropUnread(): void {
+  dropWithoutReader(): void {
     this.#hasReader = false;
     this.drop(new Error('nobody reads the results'));
   }
 
   /** Starts no more rows and drops the running ones. */
   drop(reason: Error): void {
-    this.stopRows();
-    this.#dropping.abort(reason);
+    this.stopStarting();
+    this.#dropController.abort(reason);
   }
 
   /**
-   * Listens for Ctrl-C: the first starts no more rows, the second drops the running ones, as does
-   * the end of `--timeout`.
+   * Listens for Ctrl-C and the end of `--timeout`. The first Ctrl-C starts no more rows; the second
+   * drops the running ones, as does the timeout. Returns a function that ends this.
    */
   listen(ctx: Context, tally: { readonly runningCount: number }): () => void {
     const onAbort = (): void => {
@@ -109,11 +109,11 @@ export class StopControl {
       }
 
       this.#interruptedBy = signal;
-      this.stopRows();
+      this.stopStarting();
       const { runningCount } = tally;
-      const left =
+      const runningNote =
         runningCount > 0 ? `; ${runningCount} still running, press Ctrl-C again to drop them` : '';
-      ctx.io.note(`note: starting no more rows${left}`);
+      ctx.io.note(`note: starting no more rows${runningNote}`);
     });
 
     return () => {
@@ -124,19 +124,29 @@ export class StopControl {
 }
 
 /**
- * Returns the fault that every further job would meet too: they are refused, or no time is left for
- * them.
+ * Returns the fault if every further job would meet it too: because they would be refused, or no
+ * time is left for them.
  */
-function findFaultOfAllJobs(error: unknown): unknown {
+function findSharedFault(error: unknown): unknown {
   if (refusesEveryJob(error) || error instanceof TimeIsUp) return error;
   return error instanceof CliError && error.exitCode === EXIT.waitTimeout
     ? new TimeIsUp()
     : undefined;
 }
 
-/** Returns false if nobody answered the job, or its fault was found before anything was sent. */
-function isAnswered({ kind, ...outcome }: JobOutcome): boolean {
-  if ('isUnanswered' in outcome && outcome.isUnanswered) return false;
-  if (kind === 'dropped' || kind === 'postponed') return false;
-  return kind !== 'failed' || !('error' in outcome) || !(outcome.error instanceof CliError);
+/** Returns true if the outcome shows that somebody answered. */
+function isAnswered(outcome: JobOutcome): boolean {
+  switch (outcome.kind) {
+    case 'ended':
+      return outcome.isUnanswered !== true;
+    case 'failed':
+      // The command found the fault itself, before it sent anything.
+      return !(outcome.error instanceof CliError);
+    case 'dropped':
+    case 'postponed':
+      return false;
+    case 'in doubt':
+    case 'running':
+      return true;
+  }
 }

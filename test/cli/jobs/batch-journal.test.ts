@@ -10,15 +10,16 @@ const DESCRIPTORS = '/proc/self/fd';
 const TIME = '2026-11-20T10:00:00.000Z';
 
 /** Counts how often this process has a file open. */
-function timesOpen(file: string): number {
-  return readdirSync(DESCRIPTORS).filter(descriptor => linkTarget(descriptor) === file).length;
+function countOpenDescriptors(file: string): number {
+  return readdirSync(DESCRIPTORS).filter(descriptor => readLinkTarget(descriptor) === file).length;
 }
 
-function linkTarget(descriptor: string): string | undefined {
+function readLinkTarget(descriptor: string): string | undefined {
   try {
     return readlinkSync(path.join(DESCRIPTORS, descriptor));
   } catch {
-    return undefined; // the one the directory was read with
+    // It was the descriptor by which the directory was read.
+    return undefined;
   }
 }
 
@@ -26,9 +27,9 @@ describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
   it('closes its file even if nothing was written', async () => {
     const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
     const journal = await BatchJournal.open(toContainedPath(file));
-    expect(timesOpen(file)).toBe(1);
+    expect(countOpenDescriptors(file)).toBe(1);
     await journal.close();
-    expect(timesOpen(file)).toBe(0);
+    expect(countOpenDescriptors(file)).toBe(0);
   });
 
   it('closes its file once everything is on disk', async () => {
@@ -36,14 +37,14 @@ describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
     const journal = await BatchJournal.open(toContainedPath(file));
     await journal.recordWaiting({ row: 1, id: '1' });
     await journal.close();
-    expect(timesOpen(file)).toBe(0);
+    expect(countOpenDescriptors(file)).toBe(0);
   });
 });
 
-describe('what the journal of a batch says', () => {
+describe("the content of a batch's journal", () => {
   const rows = [['r1', 'digest']] as const;
 
-  it('is the same when it is opened again, and after jobs were forgotten', async () => {
+  it('is the same when it is opened again, and after other jobs were forgotten', async () => {
     const place = toContainedPath(path.join(temporaryDirectory(), 'results.jsonl.journal'));
     const journal = await BatchJournal.open(place);
     const time = '2026-01-02T03:04:05.000Z';
@@ -84,22 +85,22 @@ describe('what the journal of a batch says', () => {
     await journal.append({ kind: 'handover progress', key: 'k', fileId: 'f', batchId: 'b' });
     await journal.close();
 
-    const reopened = async (): Promise<unknown> => {
-      const read = await BatchJournal.open(place);
-      const { states, extras, handovers } = read;
-      const all = {
+    const readAndRewrite = async (): Promise<unknown> => {
+      const reopened = await BatchJournal.open(place);
+      const { states, extras, handovers } = reopened;
+      const content = {
         states: [...states],
         extras: [...extras],
         handovers: [...handovers],
       };
 
-      await read.forget(id => id === 'nobody');
-      await read.close();
-      return all;
+      await reopened.forget(id => id === 'another job');
+      await reopened.close();
+      return content;
     };
 
-    const first = await reopened();
-    expect(first).toMatchObject({
+    const content = await readAndRewrite();
+    expect(content).toMatchObject({
       states: [
         [
           'r1',
@@ -118,7 +119,7 @@ describe('what the journal of a batch says', () => {
         },
       ],
     });
-    expect(await reopened()).toEqual(first);
+    expect(await readAndRewrite()).toEqual(content);
   });
 
   function writeJournal(lines: readonly object[]): string {
@@ -127,7 +128,7 @@ describe('what the journal of a batch says', () => {
     return file;
   }
 
-  it('is read from the lines of version 0.2.0 too', async () => {
+  it('is read from the old lines, which had handovers as marks, too', async () => {
     const file = writeJournal([
       { batch: 1, service: 'local' },
       { journalId: 'c1' },

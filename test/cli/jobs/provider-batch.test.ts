@@ -22,55 +22,57 @@ import { temporaryDirectory, testClock, testContext } from '../../support/contex
 
 const VERSION = '11111111-1111-4111-8111-111111111111';
 
-/** Returns a provider that takes little in one batch, and the rows that it got. */
-function smallProvider(limits: BatchProvider['limits']): {
+/** Returns a provider whose batches have these limits, and the batches that it got. */
+function createSmallProvider(limits: BatchProvider['limits']): {
   provider: BatchProvider;
-  handed: BatchRequest[][];
+  batches: BatchRequest[][];
 } {
-  const handed: BatchRequest[][] = [];
+  const batches: BatchRequest[][] = [];
   const provider: BatchProvider = {
     name: 'small',
     endpoint: '/v1/chat/completions',
     limits,
-    create: requests => Promise.resolve(String(handed.push([...requests]))),
+    create: requests => Promise.resolve(String(batches.push([...requests]))),
     find: () => Promise.reject(new Error('every creation was answered')),
     readState: () =>
       Promise.resolve({ state: 'completed', hasEnded: true, doneCount: 0, failedCount: 0 }),
     async *collect(id) {
-      for (const { customId } of (handed[Number(id) - 1] ?? []).toReversed()) {
+      for (const { customId } of (batches[Number(id) - 1] ?? []).toReversed()) {
         yield { customId, answer: { body: {} } };
       }
     },
     cancel: () => Promise.reject(new Error('nobody cancels it')),
   };
-  return { provider, handed };
+  return { provider, batches };
 }
 
-interface Rows {
+/** Opens a journal that the end of the test closes. */
+async function openJournal(
+  journalPath = path.join(temporaryDirectory(), 'out.jsonl.journal'),
+): Promise<BatchJournal> {
+  const journal = await BatchJournal.open(toContainedPath(journalPath));
+  onTestFinished(() => journal.close());
+  return journal;
+}
+
+interface HandoverSetup {
+  /** The text of each row. */
   readonly texts: readonly string[];
-  /** Default `text`. */
+  /** The name of the input that takes the text. Default `text`. */
   readonly input?: string;
   readonly promptVersionId?: string;
-  readonly journalFile?: string;
+  /** A new file by default. */
+  readonly journalPath?: string;
 }
 
-/**
- * Hands over rows of these texts and returns the keys of the creations that take the answers, by
- * row.
- */
+/** Hands over rows. Returns the key of the creation that takes each row's answer, by row id. */
 async function handOver(
-  {
-    texts,
-    input = 'text',
-    promptVersionId = VERSION,
-    journalFile = path.join(temporaryDirectory(), 'out.jsonl.journal'),
-  }: Rows,
+  { texts, input = 'text', promptVersionId = VERSION, journalPath }: HandoverSetup,
   provider: BatchProvider,
   context?: Awaited<ReturnType<typeof testContext>>,
 ): Promise<Map<string, string>> {
   const { ctx } = context ?? (await testContext());
-  const journal = await BatchJournal.open(toContainedPath(journalFile));
-  onTestFinished(() => journal.close());
+  const journal = await openJournal(journalPath);
   const batches = {
     forVersion: () => Promise.resolve(provider),
     prepare: ({ inputs }: { inputs: { textInputs: { text: string } } }) =>
@@ -80,9 +82,9 @@ async function handOver(
   };
   const connection = { service: 'local', providerBatches: () => Promise.resolve(batches) };
 
-  const planned = async function* (): AsyncGenerator<PlannedJob> {
+  const planJobs = async function* (): AsyncGenerator<PlannedJob> {
     for (const [index, text] of texts.entries()) {
-      const sent = {
+      const request = {
         promptVersionId,
         text: new Map([[input, text]]),
         images: [],
@@ -91,7 +93,7 @@ async function handOver(
       const job: Job = {
         id: `r${index + 1}`,
         row: index + 1,
-        request: () => Promise.resolve(sent),
+        buildRequest: () => Promise.resolve(request),
       };
       yield { job, plan: { kind: 'create' } };
     }
@@ -111,7 +113,7 @@ async function handOver(
     settle: (job: Job, outcome: JobOutcome) =>
       Promise.reject(new Error(`${job.id}: ${outcome.kind}`, { cause: outcome })),
   };
-  for await (const { job, plan } of handOverJobs(planned(), parts)) {
+  for await (const { job, plan } of handOverJobs(planJobs(), parts)) {
     if (plan.kind === 'repeat') keys.set(job.id, plan.entry.id);
   }
 
@@ -121,24 +123,23 @@ async function handOver(
 it.each([
   ['number', { requests: 2, bytes: 1_000_000 }],
   ['size in bytes, not in characters', { requests: 100, bytes: 1000 }],
-])('rows over the %s that a batch may hold go as several', async (_, limits) => {
-  const { provider, handed } = smallProvider(limits);
+])('rows that exceed the maximum %s of a batch are split into several', async (_, limits) => {
+  const { provider, batches } = createSmallProvider(limits);
   const texts = ['a', 'b', 'c', 'd', 'e'].map(letter => letter + 'é'.repeat(110));
   const keys = await handOver({ texts }, provider);
 
-  expect(handed.map(requests => requests.length)).toEqual([2, 2, 1]);
-  expect(
-    handed
-      .flat()
-      .map(({ parameters }) => JSON.parse(Buffer.from(parameters).toString()) as unknown),
-  ).toEqual(texts.map(text => ({ text })));
-  expect(handed.flat().map(({ customId }) => customId)).toEqual(
+  expect(batches.map(requests => requests.length)).toEqual([2, 2, 1]);
+  const sentParameters = batches
+    .flat()
+    .map(({ parameters }) => JSON.parse(Buffer.from(parameters).toString()) as unknown);
+  expect(sentParameters).toEqual(texts.map(text => ({ text })));
+  expect(batches.flat().map(({ customId }) => customId)).toEqual(
     ['r1', 'r2', 'r3', 'r4', 'r5'].map(id => keys.get(id)),
   );
 });
 
-it('each of several batches that still run is named when the command is interrupted', async () => {
-  const { provider, handed } = smallProvider({ requests: 2, bytes: 1_000_000 });
+it('an interrupted command names every batch that is still running', async () => {
+  const { provider, batches } = createSmallProvider({ requests: 2, bytes: 1_000_000 });
   const context = await testContext();
 
   const interrupt = new AbortController();
@@ -148,63 +149,57 @@ it('each of several batches that still run is named when the command is interrup
   };
 
   const interrupted = { ...context, ctx: { ...context.ctx, signal: interrupt.signal } };
-  const handing = handOver({ texts: ['a', 'b', 'c'] }, { ...provider, readState }, interrupted);
+  const handover = handOver({ texts: ['a', 'b', 'c'] }, { ...provider, readState }, interrupted);
 
-  await expect(handing).rejects.toThrow('interrupted');
-  expect(handed).toHaveLength(2);
+  await expect(handover).rejects.toThrow('interrupted');
+  expect(batches).toHaveLength(2);
   expect(context.stderr()).toContain(
     'note: batches 1, 2 still running at small; --resume collects them, --resume --cancel cancels them\n',
   );
 });
 
-it.each(['look', 'collect'] as const)(
-  'a 404 that lasts for a minute ends it with exit 1: %s',
-  async asked => {
+it.each(['wait', 'collect'] as const)(
+  '%s fails with exit 1 if the provider answers 404 for a minute',
+  async method => {
     const { ctx } = await testContext({ clock: testClock() });
-    const journal = await BatchJournal.open(
-      toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
-    );
-    onTestFinished(() => journal.close());
-    const { provider } = smallProvider({ requests: 1, bytes: 1 });
+    const journal = await openJournal();
+    const { provider } = createSmallProvider({ requests: 1, bytes: 1 });
 
-    let times = 0;
+    let requestCount = 0;
     const refuse = (): Promise<never> => {
-      times += 1;
+      requestCount += 1;
       return Promise.reject(new BatchFault('it is not there', 404, undefined));
     };
 
-    const refusing: BatchProvider = {
+    const refusingProvider: BatchProvider = {
       ...provider,
       readState: refuse,
       async *collect() {
         yield await refuse();
       },
     };
-    const session = new BatchSession({ ctx, journal, stop: new StopControl() }, refusing);
-    const asking =
-      asked === 'look' ? session.wait('batch_1', 1) : session.collect('batch_1').next();
+    const session = new BatchSession({ ctx, journal, stop: new StopControl() }, refusingProvider);
+    const result =
+      method === 'wait' ? session.wait('batch_1', 1) : session.collect('batch_1').next();
 
-    await expect(asking).rejects.toMatchObject({
+    await expect(result).rejects.toMatchObject({
       exitCode: EXIT.fault,
       hints: [expect.stringContaining('--resume')],
     });
-    expect(times).toBeGreaterThan(5);
+    expect(requestCount).toBeGreaterThan(5);
   },
 );
 
-it('404s that an answer interrupts do not end it, however many there are', async () => {
+it('a wait survives any number of 404s with answers between them', async () => {
   const { ctx } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(
-    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
-  );
-  onTestFinished(() => journal.close());
-  const { provider } = smallProvider({ requests: 1, bytes: 1 });
+  const journal = await openJournal();
+  const { provider } = createSmallProvider({ requests: 1, bytes: 1 });
 
-  let times = 0;
+  let readCount = 0;
   const readState: BatchProvider['readState'] = async () => {
-    times += 1;
-    if (times % 2 === 1) throw new BatchFault('it is not there', 404, undefined);
-    return { state: 'in_progress', hasEnded: times >= 20, doneCount: 0, failedCount: 0 };
+    readCount += 1;
+    if (readCount % 2 === 1) throw new BatchFault('it is not there', 404, undefined);
+    return { state: 'in_progress', hasEnded: readCount >= 20, doneCount: 0, failedCount: 0 };
   };
   const session = new BatchSession(
     { ctx, journal, stop: new StopControl() },
@@ -214,16 +209,15 @@ it('404s that an answer interrupts do not end it, however many there are', async
   expect(await session.wait('batch_1', 1)).toMatchObject({ hasEnded: true });
 });
 
-it('a search that waits for the end of a batch says so at first, and every 30 s', async () => {
+it('a search that waits for the end of a batch says so at once, and every 30 s', async () => {
   const { ctx, stderr } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(
-    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
-  );
-  onTestFinished(() => journal.close());
-  const { provider } = smallProvider({ requests: 1, bytes: 1 });
-  let times = 0;
-  const find = (): Promise<'unread' | undefined> =>
-    Promise.resolve(++times < 7 ? 'unread' : undefined);
+  const journal = await openJournal();
+  const { provider } = createSmallProvider({ requests: 1, bytes: 1 });
+  let searchCount = 0;
+  const find = async (): Promise<'unread' | undefined> => {
+    searchCount += 1;
+    return searchCount < 7 ? 'unread' : undefined;
+  };
   const session = new BatchSession(
     { ctx, journal, stop: new StopControl() },
     { ...provider, find },
@@ -238,37 +232,34 @@ it('a search that waits for the end of a batch says so at first, and every 30 s'
   expect(stderr().trim().split('\n')).toEqual([line, line]);
 });
 
-it('a batch that the list shows only a moment later is not created again', async () => {
+it('a batch that the list shows only after a while is found', async () => {
   const { ctx } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(
-    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
-  );
-  onTestFinished(() => journal.close());
-  const { provider } = smallProvider({ requests: 1, bytes: 1 });
-  let times = 0;
-  const find = () => Promise.resolve(++times < 3 ? undefined : { id: 'batch_1' });
+  const journal = await openJournal();
+  const { provider } = createSmallProvider({ requests: 1, bytes: 1 });
+  let searchCount = 0;
+  const find = async (): Promise<{ id: string } | undefined> => {
+    searchCount += 1;
+    return searchCount < 3 ? undefined : { id: 'batch_1' };
+  };
   const session = new BatchSession(
     { ctx, journal, stop: new StopControl() },
     { ...provider, find },
   );
-  const handed: BatchHandover = { key: 'k', promptVersionId: VERSION, rows: new Map() };
+  const handover: BatchHandover = { key: 'k', promptVersionId: VERSION, rows: new Map() };
 
-  expect(await session.findLostBatch(handed)).toBe('found');
-  expect(handed.batchId).toBe('batch_1');
+  expect(await session.findLostBatch(handover)).toBe('found');
+  expect(handover.batchId).toBe('batch_1');
 });
 
-it('a search waits on through short times of 404s, however many there are', async () => {
+it('a search survives any number of 404s with answers between them', async () => {
   const { ctx } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(
-    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
-  );
-  onTestFinished(() => journal.close());
-  const { provider } = smallProvider({ requests: 1, bytes: 1 });
-  let times = 0;
+  const journal = await openJournal();
+  const { provider } = createSmallProvider({ requests: 1, bytes: 1 });
+  let searchCount = 0;
   const find = async (): Promise<'unread' | { id: string }> => {
-    times += 1;
-    if (times % 2 === 1) throw new BatchFault('it is not there', 404, undefined);
-    return times < 20 ? 'unread' : { id: 'batch_1' };
+    searchCount += 1;
+    if (searchCount % 2 === 1) throw new BatchFault('it is not there', 404, undefined);
+    return searchCount < 20 ? 'unread' : { id: 'batch_1' };
   };
   const session = new BatchSession(
     { ctx, journal, stop: new StopControl() },
@@ -282,14 +273,11 @@ it('a search waits on through short times of 404s, however many there are', asyn
 
 it('a search ends without a fault when the command stops', async () => {
   const { ctx } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(
-    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
-  );
-  onTestFinished(() => journal.close());
-  const { provider } = smallProvider({ requests: 1, bytes: 1 });
+  const journal = await openJournal();
+  const { provider } = createSmallProvider({ requests: 1, bytes: 1 });
   const stop = new StopControl();
   const find: BatchProvider['find'] = async (_, signal) => {
-    stop.stopRows();
+    stop.stopStarting();
     signal.throwIfAborted();
     return undefined;
   };
@@ -300,25 +288,25 @@ it('a search ends without a fault when the command stops', async () => {
   );
 });
 
-it('a batch in the journal of version 0.2.0 is collected, and its rows are not handed over again', async () => {
-  const journalFile = path.join(temporaryDirectory(), 'out.jsonl.journal');
-  copyFileSync('test/samples/provider-batch-0.2.0.journal', journalFile);
+it('a batch in an old journal is collected, and its rows are not handed over again', async () => {
+  const journalPath = path.join(temporaryDirectory(), 'out.jsonl.journal');
+  copyFileSync('test/samples/provider-batch-0.2.0.journal', journalPath);
   const key = 'e316d5a7ed534bc390a789668cff8677';
-  const { provider, handed } = smallProvider({ requests: 100, bytes: 1_000_000 });
-  const collected: string[] = [];
-  const old: BatchProvider = {
+  const { provider, batches } = createSmallProvider({ requests: 100, bytes: 1_000_000 });
+  const collectedIds: string[] = [];
+  const earlierProvider: BatchProvider = {
     ...provider,
     async *collect(id) {
-      collected.push(id);
-      for (const at of [2, 1]) yield { customId: `${key}-${at}`, answer: { body: {} } };
+      collectedIds.push(id);
+      for (const row of [2, 1]) yield { customId: `${key}-${row}`, answer: { body: {} } };
     },
   };
 
   const promptVersionId = 'd35c7889-8604-55e1-9f09-3f58e9b262cd';
-  const rows = { texts: ['Ada', 'Bob'], input: 'name', promptVersionId, journalFile };
-  const keys = await handOver(rows, old);
+  const rows = { texts: ['Ada', 'Bob'], input: 'name', promptVersionId, journalPath };
+  const keys = await handOver(rows, earlierProvider);
 
-  expect(collected).toEqual(['batch-1']);
-  expect(handed).toEqual([]);
+  expect(collectedIds).toEqual(['batch-1']);
+  expect(batches).toEqual([]);
   expect(Object.fromEntries(keys)).toEqual({ r1: `${key}-1`, r2: `${key}-2` });
 });

@@ -3,7 +3,7 @@ import { Interrupted, TimeIsUp } from '../../../src/cli/core/errors.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { testContext } from '../../support/context.ts';
 
-it('drops everything if the time was over before the first listener', async () => {
+it('drops all rows if the time was up before it listens', async () => {
   const { ctx } = await testContext();
   const stop = new StopControl();
   const release = stop.listen(
@@ -13,11 +13,11 @@ it('drops everything if the time was over before the first listener', async () =
   release();
 
   expect(stop.isStopping()).toBe(true);
-  expect(stop.dropping.reason).toBeInstanceOf(TimeIsUp);
+  expect(stop.dropSignal.reason).toBeInstanceOf(TimeIsUp);
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
-  'knows of a %s from before the first listener',
+  'notices a %s that came before it listens',
   async signal => {
     const { ctx } = await testContext();
     const stop = new StopControl();
@@ -27,6 +27,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     );
     release();
 
-    expect([stop.isStopping(), stop.interruptedBy]).toEqual([true, signal]);
+    expect(stop.isStopping()).toBe(true);
+    expect(stop.interruptedBy).toBe(signal);
   },
 );

@@ -10,7 +10,7 @@ const BATCH = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl', '--concu
 
 interface StoppedBatch {
   readonly home: string;
-  readonly journal: string;
+  readonly journalPath: string;
   readonly resume: (...flags: readonly string[]) => Promise<BatchResult>;
   readonly countRuns: () => Promise<number>;
 }
@@ -24,30 +24,29 @@ async function stopBatchAfterTwoRows(): Promise<StoppedBatch> {
 
   return {
     home,
-    journal: path.join(home, 'results.jsonl.journal'),
+    journalPath: path.join(home, 'results.jsonl.journal'),
     resume: (...flags) => runBatchCommand([...BATCH, '--resume', ...flags], { env, home }),
     countRuns: async () => (await runs()).length,
   };
 }
 
-/** Cuts a journal off within its first line, or within the lines after it. */
-function tear(journal: string, lines: 'first line' | 'other lines', fraction: number): void {
-  const { length } = readFileSync(journal);
-  const firstLength = readFileSync(journal, 'utf8').indexOf('\n') + 1;
-  truncateSync(
-    journal,
+/** Cuts off a journal so that only a fraction of its first line, or of the other lines, is left. */
+function tear(journalPath: string, lines: 'first line' | 'other lines', fraction: number): void {
+  const { length } = readFileSync(journalPath);
+  const firstLength = readFileSync(journalPath, 'utf8').indexOf('\n') + 1;
+  const newLength =
     lines === 'first line'
-      ? Math.floor(firstLength * fraction)
-      : firstLength + Math.floor((length - firstLength) * fraction),
-  );
+      ? firstLength * fraction
+      : firstLength + (length - firstLength) * fraction;
+  truncateSync(journalPath, Math.floor(newLength));
 }
 
 describe('a batch whose journal is torn', () => {
   test.each([0.05, 0.5, 0.95])(
     'within its first line (%d) is not resumed, since nothing says what it ran',
     async fraction => {
-      const { journal, resume, countRuns } = await stopBatchAfterTwoRows();
-      tear(journal, 'first line', fraction);
+      const { journalPath, resume, countRuns } = await stopBatchAfterTwoRows();
+      tear(journalPath, 'first line', fraction);
 
       expect((await resume()).exitCode).toBe(EXIT.usage);
       expect(await countRuns()).toBe(2);
@@ -55,28 +54,28 @@ describe('a batch whose journal is torn', () => {
   );
 
   test.each([0, 0.2, 0.4, 0.6, 0.8, 0.95])(
-    'after it (%d) is resumed, and no row is paid for twice',
+    'after its first line (%d) is resumed, and no row is paid for twice',
     async fraction => {
-      const { home, journal, resume, countRuns } = await stopBatchAfterTwoRows();
-      tear(journal, 'other lines', fraction);
+      const { home, journalPath, resume, countRuns } = await stopBatchAfterTwoRows();
+      tear(journalPath, 'other lines', fraction);
 
       expect((await resume()).exitCode).toBe(0);
       expect(await countRuns()).toBe(4);
       expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(Array(4).fill('succeeded'));
-      expect(existsSync(journal)).toBe(false);
+      expect(existsSync(journalPath)).toBe(false);
     },
   );
 
   test('again and again is resumed, and no row is paid for twice', async () => {
-    const { journal, resume, countRuns } = await stopBatchAfterTwoRows();
-    tear(journal, 'other lines', 0.5);
+    const { journalPath, resume, countRuns } = await stopBatchAfterTwoRows();
+    tear(journalPath, 'other lines', 0.5);
     expect((await resume('--max-credits', '3')).exitCode).toBe(EXIT.capReached);
     expect(await countRuns()).toBe(3);
 
-    appendFileSync(journal, '{"row":4,"id":"4","sta');
+    appendFileSync(journalPath, '{"row":4,"id":"4","sta');
     expect((await resume('--max-credits', '3')).exitCode).toBe(EXIT.capReached);
 
-    appendFileSync(journal, '\0'.repeat(70));
+    appendFileSync(journalPath, '\0'.repeat(70));
     expect((await resume('--max-credits', '3')).exitCode).toBe(EXIT.capReached);
     expect(await countRuns()).toBe(3);
 

@@ -111,7 +111,7 @@ function interruptionError(
     {
       status: 'FILE_ERROR',
       exitCode: EXIT.fault,
-      hints: [`The journal names the runs that were made: ${journal.file}`],
+      hints: [`The journal names the runs that were made: ${journal.filePath}`],
     },
   );
 }

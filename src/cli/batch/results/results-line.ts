@@ -76,9 +76,9 @@ function buildFailedRowLine(
   outcome: Extract<JobOutcome, { kind: 'failed' }>,
   budget: Pick<Budget, 'getRunSpend'>,
 ): ResultsLine {
-  const { runId = null, facts, error, text, mayHaveRun } = outcome;
-  const seconds = computeRunSeconds(facts);
-  const message = text ?? formatError(error, seconds === null ? { line } : undefined);
+  const { runId = null, details, error, errorText, mayHaveRun } = outcome;
+  const seconds = computeRunSeconds(details);
+  const message = errorText ?? formatError(error, seconds === null ? { line } : undefined);
   const amounts = runId === null && !mayHaveRun ? NO_RUN_AMOUNTS : getSpentAmounts(runId, budget);
 
   return {
@@ -96,7 +96,7 @@ function buildFailedRowLine(
 
 function buildEndedRunLine(
   { row, id }: RowName,
-  { run, facts, error }: Extract<JobOutcome, { kind: 'ended' }>,
+  { run, details, error }: Extract<JobOutcome, { kind: 'ended' }>,
   budget: Pick<Budget, 'getRunSpend'>,
 ): ResultsLine {
   const { runId, runStatus, outputs, recovered } = run;
@@ -109,7 +109,7 @@ function buildEndedRunLine(
     outputs,
     tokens,
     ...getSpentAmounts(runId, budget),
-    seconds: computeRunSeconds(facts),
+    seconds: computeRunSeconds(details),
     error: error === undefined ? null : formatError(error),
     ...(recovered && { recovered }),
   };

@@ -101,7 +101,7 @@ async function createJobs(
         estimatedCredits,
         labelledRow,
         isQuestion: true,
-        request: async () => ({ ...request, repetition }),
+        buildRequest: async () => ({ ...request, repetition }),
       });
     }
   }

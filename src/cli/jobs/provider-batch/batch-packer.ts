@@ -32,12 +32,12 @@ export interface PreparedRow extends AwaitedRow {
 /** A row that a batch answers. */
 export interface AwaitedRow {
   readonly job: Job;
-  /** undefined if it was handed over before. */
+  /** The room in the budget; undefined if an earlier invocation handed it over. */
   readonly reservation: Reservation | undefined;
 }
 
 /** The interval of progress notes while rows are prepared, in milliseconds. */
-const REPORT_EVERY_MS = 10_000;
+const REPORT_INTERVAL_MS = 10_000;
 
 /** Upper bound of what a provider adds to the parameters of a row: its id, method and path. */
 const ROW_OVERHEAD_BYTES = 200;
@@ -49,7 +49,7 @@ export class BatchPacker {
   readonly #provider: BatchProvider;
   /** The number of prepared rows, and when it was reported last. */
   #progress = { rowCount: 0, reportedAt: 0 };
-  #bytes = 0;
+  #byteCount = 0;
   #rows: PreparedRow[] = [];
   /** True if the cap leaves no room for more rows. */
   #isCapped = false;
@@ -72,32 +72,33 @@ export class BatchPacker {
     const row = await this.prepare(job);
     if (!row) return [];
 
-    const bytes = row.parameters.length + ROW_OVERHEAD_BYTES;
-    const isFull = this.#rows.length >= limits.requests || this.#bytes + bytes > limits.bytes;
-    const fullBatch = isFull ? this.removeRest() : [];
+    const byteCount = row.parameters.length + ROW_OVERHEAD_BYTES;
+    const isFull =
+      this.#rows.length >= limits.requests || this.#byteCount + byteCount > limits.bytes;
+    const fullBatch = isFull ? this.removeRemainingRows() : [];
     this.#rows.push(row);
-    this.#bytes += bytes;
+    this.#byteCount += byteCount;
 
     return fullBatch;
   }
 
   /** Removes and returns the rows that are not handed over yet. */
-  removeRest(): PreparedRow[] {
+  removeRemainingRows(): PreparedRow[] {
     const rows = this.#rows;
-    [this.#rows, this.#bytes] = [[], 0];
+    [this.#rows, this.#byteCount] = [[], 0];
     return rows;
   }
 
   /**
-   * Prepares a row; undefined if it can't be handed over. Settles such a row, unless a cap refuses
-   * it.
+   * Prepares a row and reserves room for it in the budget. Returns undefined if the row can't be
+   * handed over; its job is then settled, unless a cap refuses it.
    */
   async prepare(job: Job): Promise<PreparedRow | undefined> {
     const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
     try {
       if (cancel) throw usageError('the row was not uploaded before the batch was cancelled');
 
-      const request = buildRunBody(await job.request());
+      const request = buildRunBody(await job.buildRequest());
       const parameters = await this.#batches.prepare(await request.readRequest());
       const reservation = await budget.reserve(connection, request, {
         estimatedCredits: job.estimatedCredits ?? estimatedCredits,
@@ -119,7 +120,7 @@ export class BatchPacker {
   #reportPreparing(): void {
     const { clock, io } = this.#parts.ctx;
     const { rowCount, reportedAt } = this.#progress;
-    const isDue = rowCount === 0 || clock.now() - reportedAt >= REPORT_EVERY_MS;
+    const isDue = rowCount === 0 || clock.now() - reportedAt >= REPORT_INTERVAL_MS;
     if (isDue) {
       const soFar = rowCount === 0 ? '' : `: ${rowCount} so far`;
       io.note(`note: preparing rows for ${this.#provider.name}${soFar}`);

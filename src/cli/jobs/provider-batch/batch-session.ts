@@ -14,10 +14,10 @@ import type { BatchJournal } from '../batch-journal.ts';
 import type { StopControl } from '../stop-control.ts';
 import { type BatchHandover, updateHandover } from './batch-handover.ts';
 
-const FIRST_POLL_MS = 1000;
-const MAX_POLL_MS = 30_000;
+const FIRST_POLL_DELAY_MS = 1000;
+const MAX_POLL_DELAY_MS = 30_000;
 
-/** Maximum time of consecutive 404s before the command gives up, in milliseconds. */
+/** Maximum time for which 404s in a row are retried, in milliseconds. */
 const MAX_MISSING_MS = 60_000;
 
 /**
@@ -27,12 +27,12 @@ const MAX_MISSING_MS = 60_000;
 const LIST_LAG_MS = 5000;
 
 /** The interval of notes about an unchanged batch, in milliseconds. */
-const NOTE_EVERY_MS = 30_000;
+const NOTE_INTERVAL_MS = 30_000;
 
-/** The growth of the interval from poll to poll. */
+/** The factor by which the delay grows from poll to poll. */
 const POLL_GROWTH = 1.5;
 
-/** The growth of the interval from search to search, each of which reads a list. */
+/** The factor by which the delay grows from search to search, each of which reads a list. */
 const SEARCH_GROWTH = 2;
 
 /** The provider does not know the batch, or not yet. */
@@ -41,16 +41,18 @@ const BATCH_NOT_FOUND = 404;
 /** The provider no longer has the batch. */
 const BATCH_GONE = 410;
 
-const DENIED = { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised };
-const BUSY = { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited };
+const DENIED_EXIT = { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised };
+const BUSY_EXIT = { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited };
 
 /** The status and exit code of the command by the HTTP status of the provider's answer. */
-const FAILURES: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | undefined>> = {
-  401: DENIED,
-  402: DENIED,
-  403: DENIED,
-  429: BUSY,
-  529: BUSY,
+const EXITS_BY_HTTP_STATUS: Readonly<
+  Record<number, Pick<CliError, 'status' | 'exitCode'> | undefined>
+> = {
+  401: DENIED_EXIT,
+  402: DENIED_EXIT,
+  403: DENIED_EXIT,
+  429: BUSY_EXIT,
+  529: BUSY_EXIT,
 };
 
 export interface BatchSessionParts {
@@ -93,8 +95,8 @@ export class BatchSession {
   }
 
   /**
-   * Submits journaled requests as a batch. Returns the provider's refusal; undefined if it accepted
-   * them.
+   * Submits journaled requests as a batch. Returns the provider's refusal, or undefined if it
+   * accepted them.
    */
   async create(
     handover: BatchHandover,
@@ -124,22 +126,22 @@ export class BatchSession {
    */
   async findLostBatch(handover: BatchHandover): Promise<'found' | 'missing' | 'stopped'> {
     const { journal, stop } = this.#parts;
-    const missingTimeout = new MissingTimeout();
+    const missingTimer = new MissingTimer();
     const reportChange = this.#createChangeReporter();
     const { key, time, rows, fileId } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
     const criteria = { key, since, requestCount: rows.size, file: fileId };
 
     let waitedMs = 0;
-    for (const pause of pollPauses(SEARCH_GROWTH)) {
-      const search = this.#provider.find(criteria, stop.stopping);
+    for (const delayMs of generatePollDelays(SEARCH_GROWTH)) {
+      const search = this.#provider.find(criteria, stop.stopSignal);
       const result = await search.catch((error: unknown) => {
         if (stop.isStopping()) return 'stopped' as const;
-        if (!missingTimeout.mayRetry(error, pause)) throw toBatchError(error);
+        if (!missingTimer.tryCountDelay(error, delayMs)) throw toBatchError(error);
         return 'unanswered' as const;
       });
       if (result === 'stopped') break;
-      if (result !== 'unanswered') missingTimeout.reset();
+      if (result !== 'unanswered') missingTimer.reset();
 
       if (typeof result === 'object') {
         await updateHandover(journal, handover, { batchId: result.id });
@@ -150,8 +152,8 @@ export class BatchSession {
       if (searchState === 'not listed' && waitedMs >= LIST_LAG_MS) return 'missing';
 
       reportChange(this.#describeSearch(searchState));
-      if (!(await this.#pause(pause))) break;
-      waitedMs += pause;
+      if (!(await this.#sleep(delayMs))) break;
+      waitedMs += delayMs;
     }
 
     return 'stopped';
@@ -168,31 +170,31 @@ export class BatchSession {
   }
 
   /**
-   * Waits for the end of a batch. Returns `gone` if the provider no longer has it; undefined if the
-   * command stops first.
+   * Waits for the end of a batch. Returns `gone` if the provider no longer has it, or undefined if
+   * the command stops first.
    *
    * @throws {CliError} if the provider refuses to report its state, or answers 404 for a minute
    */
   async wait(id: string, rowCount: number): Promise<BatchState | 'gone' | undefined> {
     const { name } = this.#provider;
     const reportChange = this.#createChangeReporter();
-    const missingTimeout = new MissingTimeout();
-    for (const pause of pollPauses(POLL_GROWTH)) {
-      const state = await this.#readState(id, error => missingTimeout.mayRetry(error, pause));
+    const missingTimer = new MissingTimer();
+    for (const delayMs of generatePollDelays(POLL_GROWTH)) {
+      const state = await this.#readState(id, error => missingTimer.tryCountDelay(error, delayMs));
       if (state === 'gone' || state?.hasEnded) return state;
-      if (state !== undefined) missingTimeout.reset();
+      if (state !== undefined) missingTimer.reset();
       const { doneCount = 0, failedCount = 0 } = state ?? {};
       reportChange(
         `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${doneCount} done, ${failedCount} failed of ${rowCount}`,
       );
-      if (!(await this.#pause(pause))) break;
+      if (!(await this.#sleep(delayMs))) break;
     }
 
     return undefined;
   }
 
   /** Reports the batches that continue without the command. */
-  reportLeft(ids: readonly string[]): void {
+  reportRunningBatches(ids: readonly string[]): void {
     if (ids.length === 0) return;
     const [batches, them] = ids.length === 1 ? ['batch', 'it'] : ['batches', 'them'];
     this.#parts.ctx.io.note(
@@ -208,8 +210,8 @@ export class BatchSession {
    *   stops while it waits after a 404
    */
   async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer } | 'gone'> {
-    const missingTimeout = new MissingTimeout();
-    for (const pause of pollPauses(POLL_GROWTH)) {
+    const missingTimer = new MissingTimer();
+    for (const delayMs of generatePollDelays(POLL_GROWTH)) {
       try {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return;
@@ -218,7 +220,7 @@ export class BatchSession {
           yield 'gone';
           return;
         }
-        if (!missingTimeout.mayRetry(error, pause) || !(await this.#pause(pause))) {
+        if (!missingTimer.tryCountDelay(error, delayMs) || !(await this.#sleep(delayMs))) {
           throw toBatchError(error);
         }
       }
@@ -242,38 +244,38 @@ export class BatchSession {
     const { io, clock } = this.#parts.ctx;
     let last = { line: '', reportedAt: 0 };
     return line => {
-      if (line === last.line && clock.now() - last.reportedAt < NOTE_EVERY_MS) return;
+      if (line === last.line && clock.now() - last.reportedAt < NOTE_INTERVAL_MS) return;
       io.note(line);
       last = { line, reportedAt: clock.now() };
     };
   }
 
   /**
-   * Reads the state of a batch; undefined if the provider can't be reached at present.
+   * Reads the state of a batch. Returns undefined if the provider can't be reached at present.
    *
-   * @param mayRetryMissing returns true if a 404 may be over the next time
+   * @param tryRetryMissing returns true if the read may be retried after a 404
    */
   async #readState(
     id: string,
-    mayRetryMissing: (error: unknown) => boolean,
+    tryRetryMissing: (error: unknown) => boolean,
   ): Promise<BatchState | 'gone' | undefined> {
     const { stop } = this.#parts;
     try {
-      return await this.#provider.readState(id, stop.stopping);
+      return await this.#provider.readState(id, stop.stopSignal);
     } catch (error) {
       if (stop.isStopping()) return undefined;
       if (findFaultStatus(error) === BATCH_GONE) return 'gone';
       const fault = toBatchError(error);
-      const staysMissing = findFaultStatus(error) === BATCH_NOT_FOUND && !mayRetryMissing(error);
+      const staysMissing = findFaultStatus(error) === BATCH_NOT_FOUND && !tryRetryMissing(error);
       if (staysMissing || fault.exitCode === EXIT.unauthorised) throw fault;
       return undefined;
     }
   }
 
   /** Waits. Returns false if the command is stopping. */
-  async #pause(ms: number): Promise<boolean> {
+  async #sleep(ms: number): Promise<boolean> {
     const { ctx, stop } = this.#parts;
-    await ctx.clock.sleep(ms, stop.stopping).catch(() => {});
+    await ctx.clock.sleep(ms, stop.stopSignal).catch(() => {});
     return !stop.isStopping();
   }
 }
@@ -286,7 +288,10 @@ export class BatchSession {
 function toBatchError(error: unknown): CliError {
   if (!isBatchFault(error)) throw error;
   return new CliError(error.message, {
-    ...(FAILURES[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
+    ...(EXITS_BY_HTTP_STATUS[error.status ?? 0] ?? {
+      status: 'NETWORK_ERROR',
+      exitCode: EXIT.fault,
+    }),
     hints: [
       'Add --resume to continue: it searches for the batch before it uploads anything again.',
     ],
@@ -294,12 +299,12 @@ function toBatchError(error: unknown): CliError {
 }
 
 /** Yields the milliseconds to wait before each next poll, without end. */
-function* pollPauses(growth: number): Generator<number> {
-  for (let ms = FIRST_POLL_MS; ; ms = Math.min(ms * growth, MAX_POLL_MS)) yield ms;
+function* generatePollDelays(growth: number): Generator<number> {
+  for (let ms = FIRST_POLL_DELAY_MS; ; ms = Math.min(ms * growth, MAX_POLL_DELAY_MS)) yield ms;
 }
 
-/** Limits the time of consecutive 404s. */
-class MissingTimeout {
+/** Limits the time for which 404s in a row are retried. */
+class MissingTimer {
   #waitedMs = 0;
 
   /** Starts anew, after an answer other than 404. */
@@ -307,12 +312,15 @@ class MissingTimeout {
     this.#waitedMs = 0;
   }
 
-  /** Returns true if the request may be retried after the pause. */
-  mayRetry(error: unknown, pauseMs: number): boolean {
+  /**
+   * Counts the delay before a retry after a 404. Returns false, and counts nothing, after another
+   * fault or once the time is over.
+   */
+  tryCountDelay(error: unknown, delayMs: number): boolean {
     if (findFaultStatus(error) !== BATCH_NOT_FOUND || this.#waitedMs >= MAX_MISSING_MS) {
       return false;
     }
-    this.#waitedMs += pauseMs;
+    this.#waitedMs += delayMs;
     return true;
   }
 }
@@ -321,6 +329,7 @@ function findFaultStatus(error: unknown): number | undefined {
   return isBatchFault(error) ? error.status : undefined;
 }
 
+/** Compares names, because importing the class would load the providers with every command. */
 function isBatchFault(error: unknown): error is BatchFault {
   return error instanceof Error && error.name === 'BatchFault';
 }

@@ -20,14 +20,14 @@ export async function* handOverJobs(
  * Hands over the jobs of several versions, each version in its own batches: all before it waits for
  * any.
  *
- * @param groups the jobs by version
+ * @param jobsByVersion the jobs by version
  */
 export async function* handOverByVersion(
-  groups: ReadonlyMap<string, PlannedJobs>,
+  jobsByVersion: ReadonlyMap<string, PlannedJobs>,
   parts: Omit<ProviderBatchParts, 'promptVersionId'>,
 ): AsyncGenerator<PlannedJob> {
   const handovers: { readonly handover: VersionHandover; readonly jobs: PlannedJobs }[] = [];
-  for (const [promptVersionId, jobs] of groups) {
+  for (const [promptVersionId, jobs] of jobsByVersion) {
     const provider = await findBatchProvider(parts.connection, promptVersionId);
     handovers.push({
       handover: new VersionHandover({ ...parts, promptVersionId }, provider),
@@ -39,6 +39,6 @@ export async function* handOverByVersion(
     if (parts.cancel) for (const { handover } of handovers) await handover.cancel();
     for (const { handover } of handovers) yield* handover.collectAnswers();
   } finally {
-    for (const { handover } of handovers) handover.reportLeft();
+    for (const { handover } of handovers) handover.reportRunningBatches();
   }
 }

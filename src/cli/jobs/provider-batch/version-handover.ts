@@ -32,10 +32,10 @@ export class VersionHandover {
   readonly #session: BatchSession;
   readonly #packer: BatchPacker;
   /** The handovers of earlier invocations, latest first. */
-  readonly #earlier: readonly BatchHandover[];
-  readonly #awaited = new Map<BatchHandover, AwaitedRow[]>();
+  readonly #earlierHandovers: readonly BatchHandover[];
+  readonly #awaitedRows = new Map<BatchHandover, AwaitedRow[]>();
   /** The handovers whose results have not been collected. */
-  readonly #open = new Set<BatchHandover>();
+  readonly #openHandovers = new Set<BatchHandover>();
 
   constructor(
     parts: ProviderBatchParts,
@@ -44,14 +44,16 @@ export class VersionHandover {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;
-    this.#earlier = readHandovers(parts.journal).reverse();
+    this.#earlierHandovers = readHandovers(parts.journal).reverse();
     this.#session = new BatchSession(parts, provider);
     this.#packer = new BatchPacker(parts, { batches, provider });
   }
 
   /** Reports the batches that continue without the command. */
-  reportLeft(): void {
-    this.#session.reportLeft([...this.#open].flatMap(({ batchId }) => batchId ?? []));
+  reportRunningBatches(): void {
+    this.#session.reportRunningBatches(
+      [...this.#openHandovers].flatMap(({ batchId }) => batchId ?? []),
+    );
   }
 
   /** Hands jobs over; yields those that need no batch. */
@@ -65,39 +67,39 @@ export class VersionHandover {
 
       const handover = await this.#findBatch(job);
       if (handover) {
-        this.#addAwaited(handover, { job, reservation: undefined });
+        this.#addAwaitedRow(handover, { job, reservation: undefined });
       } else {
         await this.#handOverRows(await this.#packer.add(job));
       }
     }
-    await this.#handOverRows(this.#packer.removeRest());
+    await this.#handOverRows(this.#packer.removeRemainingRows());
   }
 
   async cancel(): Promise<void> {
-    for (const { batchId } of this.#awaited.keys()) {
+    for (const { batchId } of this.#awaitedRows.keys()) {
       if (batchId !== undefined) await this.#session.cancel(batchId);
     }
   }
 
   /** Waits for the batches and yields the jobs that they answer. */
   async *collectAnswers(): AsyncGenerator<PlannedJob> {
-    for (const [handover, rows] of this.#awaited) yield* this.#waitForAnswers(handover, rows);
+    for (const [handover, rows] of this.#awaitedRows) yield* this.#waitForAnswers(handover, rows);
   }
 
-  #addAwaited(handover: BatchHandover, row: AwaitedRow): void {
-    this.#open.add(handover);
-    const rows = this.#awaited.get(handover);
+  #addAwaitedRow(handover: BatchHandover, row: AwaitedRow): void {
+    this.#openHandovers.add(handover);
+    const rows = this.#awaitedRows.get(handover);
     if (rows) {
       rows.push(row);
     } else {
-      this.#awaited.set(handover, [row]);
+      this.#awaitedRows.set(handover, [row]);
     }
   }
 
   /** Returns the batch that answers a job, if the job's request is unchanged. */
   async #findBatch(job: Job): Promise<BatchHandover | undefined> {
     const step = this.#parts.journal.states.get(job.id)?.step;
-    const handover = this.#earlier.find(({ rows }) => rows.has(job.id));
+    const handover = this.#earlierHandovers.find(({ rows }) => rows.has(job.id));
     if (!handover || step === 'failed' || step === 'succeeded') return undefined;
     const request = await this.#findUnchangedRequest(handover, job);
     return request === undefined ? undefined : handover;
@@ -109,7 +111,7 @@ export class VersionHandover {
     job: Job,
   ): Promise<RunRequest | undefined> {
     if (promptVersionId !== this.#parts.promptVersionId) return undefined;
-    const request = await job.request().catch(() => undefined);
+    const request = await job.buildRequest().catch(() => undefined);
     const isSame = request && buildRunBody(request).digest === rows.get(job.id)?.inputsDigest;
     return isSame ? request : undefined;
   }
@@ -117,12 +119,12 @@ export class VersionHandover {
   async #handOverRows(preparedRows: readonly PreparedRow[]): Promise<void> {
     if (preparedRows.length === 0 || this.#parts.stop.isStopping()) return;
     const handover = this.#createHandover(preparedRows);
-    for (const row of await this.#send(handover, preparedRows)) this.#addAwaited(handover, row);
+    for (const row of await this.#send(handover, preparedRows)) this.#addAwaitedRow(handover, row);
   }
 
-  #createHandover(prepared: readonly PreparedRow[]): BatchHandover {
+  #createHandover(preparedRows: readonly PreparedRow[]): BatchHandover {
     const options = { time: this.#getTime(), providerInterface: this.#provider.endpoint };
-    return createHandover(this.#parts.promptVersionId, listRowDigests(prepared), options);
+    return createHandover(this.#parts.promptVersionId, listRowDigests(preparedRows), options);
   }
 
   /** Prepares rows again; leaves out those that can't be handed over. */
@@ -153,7 +155,7 @@ export class VersionHandover {
   }
 
   /**
-   * Journals a batch, then hands it over. Returns the rows that it will answer; none if the
+   * Journals a batch, then hands it over. Returns the rows that it will answer, or none if the
    * provider refused it.
    */
   async #send(
@@ -189,7 +191,7 @@ export class VersionHandover {
   ): AsyncGenerator<PlannedJob> {
     if (rows.length === 0) return;
 
-    this.#open.add(handover);
+    this.#openHandovers.add(handover);
     if (this.#parts.stop.isStopping()) return;
 
     const needsSearch = handover.batchId === undefined;
@@ -206,12 +208,12 @@ export class VersionHandover {
     if (endState === undefined) return;
 
     yield* this.#yieldResults(handover, { batchId, endState }, rows);
-    this.#open.delete(handover);
+    this.#openHandovers.delete(handover);
   }
 
   /**
-   * Hands over a batch that was journaled but never created; as a new batch if some of its rows are
-   * no longer wanted.
+   * Hands over a batch that was journaled but never created. If some of its rows can't be handed
+   * over any more, or the provider's interface has changed, it becomes a new batch.
    */
   async *#sendAgain(
     handover: BatchHandover,
@@ -328,7 +330,7 @@ export class VersionHandover {
       earlierReservation ?? budget.reserveUncapped(connection, { promptVersionId });
     const batchAnswer = { withdraw: () => this.#batches.withdraw(customId) };
     yield {
-      job: { ...job, reservation, batchAnswer, request: () => Promise.resolve(request) },
+      job: { ...job, reservation, batchAnswer, buildRequest: () => Promise.resolve(request) },
       plan: { kind: 'repeat', entry },
     };
   }
@@ -342,7 +344,7 @@ function explainMissingResult({ state, fault }: BatchState): string {
 }
 
 function listRowDigests(
-  prepared: readonly PreparedRow[],
+  preparedRows: readonly PreparedRow[],
 ): (readonly [id: string, inputsDigest: string])[] {
-  return prepared.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
+  return preparedRows.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
 }

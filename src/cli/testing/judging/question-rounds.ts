@@ -150,7 +150,7 @@ export function createJournaledRounds(requests: ResumableRequests): QuestionRoun
         id,
         row: index + 1,
         estimatedCredits,
-        request: async () => request,
+        buildRequest: async () => request,
         settle,
         isQuestion: true,
       };

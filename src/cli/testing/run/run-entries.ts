@@ -140,14 +140,14 @@ async function runIndependent(
     return entry.testCase.fault === undefined && !entry.testCase.turn;
   });
   await requests.run(independentJobs, async (job, result, { isEarlier }) => {
-    if (requests.handsOver) {
+    if (requests.usesProviderBatches) {
       uncheckedAnswers.push({ job, result, isEarlier });
     } else {
       await checks.check({ job, result, isEarlier });
     }
   });
 
-  if (requests.handsOver) await checkTogether(ctx, requests, uncheckedAnswers, checks);
+  if (requests.usesProviderBatches) await checkTogether(ctx, requests, uncheckedAnswers, checks);
 }
 
 /**
@@ -245,7 +245,7 @@ function createRepetitionJobs(
     prepared: preparedEntry,
     repetition: firstRepetition + index,
     estimatedCredits,
-    request: async () => ({ ...request, repetition: firstRepetition + index }),
+    buildRequest: async () => ({ ...request, repetition: firstRepetition + index }),
     ...(entry.testCase.untilDecided && { isWanted: () => !checks.isDecided(preparedEntry) }),
   }));
 }
