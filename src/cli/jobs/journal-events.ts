@@ -100,8 +100,9 @@ export function toJournalLine(event: JobEvent): UncheckedObject {
       return { providerBatch: key, time, promptVersionId, interface: providerInterface, rows };
     }
     case 'handover progress':
-      return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
+      break;
   }
+  return { providerBatch: event.key, file: event.fileId, batch: event.batchId };
 }
 
 function toStepLine(event: StepEvent): UncheckedObject {

@@ -106,8 +106,9 @@ export async function readJournal(file: ContainedPath): Promise<JournalContent> 
     if (event) applyEvent(content, event);
   }
 
-  if (tornLine?.line === 1 && !mayBeginJournal(tornLine.text))
+  if (tornLine?.line === 1 && !mayBeginJournal(tornLine.text)) {
     refuseJournal(filePath, tornLine.line);
+  }
   return { ...content, facts };
 }
 

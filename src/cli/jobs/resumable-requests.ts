@@ -54,14 +54,14 @@ export class ResumableRequests {
     options: ResumableRequestsOptions,
     {
       recalledJobs,
-      handsOver,
-    }: { readonly recalledJobs: RecalledJobs; readonly handsOver: boolean },
+      usesProviderBatches,
+    }: { readonly recalledJobs: RecalledJobs; readonly usesProviderBatches: boolean },
   ) {
     this.#ctx = ctx;
     this.#connection = connection;
     this.#options = options;
     this.#recalledJobs = recalledJobs;
-    this.usesProviderBatches = handsOver;
+    this.usesProviderBatches = usesProviderBatches;
   }
 
   /**
@@ -105,8 +105,8 @@ export class ResumableRequests {
       });
     }
 
-    const handsOver = options.providerBatch || openHandoverRows.length > 0;
-    return new ResumableRequests(ctx, connection, options, { recalledJobs, handsOver });
+    const usesProviderBatches = options.providerBatch || openHandoverRows.length > 0;
+    return new ResumableRequests(ctx, connection, options, { recalledJobs, usesProviderBatches });
   }
 
   /**

@@ -136,17 +136,8 @@ function findSharedFault(error: unknown): unknown {
 
 /** Returns true if the outcome shows that somebody answered. */
 function isAnswered(outcome: JobOutcome): boolean {
-  switch (outcome.kind) {
-    case 'ended':
-      return outcome.isUnanswered !== true;
-    case 'failed':
-      // The command found the fault itself, before it sent anything.
-      return !(outcome.error instanceof CliError);
-    case 'dropped':
-    case 'postponed':
-      return false;
-    case 'in doubt':
-    case 'running':
-      return true;
-  }
+  if (outcome.kind === 'ended') return outcome.isUnanswered !== true;
+  // A `CliError` was found before anything was sent.
+  if (outcome.kind === 'failed') return !(outcome.error instanceof CliError);
+  return outcome.kind === 'in doubt' || outcome.kind === 'running';
 }
