@@ -16,10 +16,7 @@ export interface CheckOptions extends ParseTextOptions {
   readonly mayLackModel?: boolean | undefined;
 }
 
-/**
- * Returns every fault of a prompt file, and a note for everything unknown, each with line and
- * column.
- */
+/** Returns every fault and note of a prompt file, each with its line and column. */
 export async function checkPrompt(
   source: string,
   file: string,
@@ -66,10 +63,10 @@ interface SchemaTrial {
   readonly value: JsonValue;
   readonly place: FilePosition;
   /**
-   * The input whose default is checked; undefined for the output's schema, which only has to be
-   * usable.
+   * The input whose default the value is; undefined for the output's schema, which only has to be
+   * usable, whatever the value.
    */
-  readonly key?: string;
+  readonly inputKey?: string;
 }
 
 /** Reports defaults that don't match their schemas, and schemas that can't be used. */
@@ -85,12 +82,15 @@ async function checkSchemas(
     'trySchemas',
     trials.map(({ schema, value }) => ({ schema, value })),
   );
-  for (const [index, { place, key }] of trials.entries()) {
+  for (const [index, { place, inputKey }] of trials.entries()) {
     const fault = faults[index];
     if (!fault) continue;
-    const what = fault.isMismatch ? fault.what : `can't be checked: ${fault.what}`;
-    if (key !== undefined) findings.addFault(place, `the default of \`${key}\` ${what}`);
-    else if (!fault.isMismatch && !findings.hasFaults) findings.addFault(place, fault.what);
+    const message = fault.isMismatch ? fault.what : `can't be checked: ${fault.what}`;
+    if (inputKey !== undefined) {
+      findings.addFault(place, `the default of \`${inputKey}\` ${message}`);
+    } else if (!fault.isMismatch && !findings.hasFaults) {
+      findings.addFault(place, fault.what);
+    }
   }
 }
 
@@ -102,7 +102,7 @@ function createTrials(
     const place = places.defaults[key];
     const value = findOwnValue(input.default, key);
     if (!schema || !place || value === undefined || findings.hasFaultAt(place)) return [];
-    return [{ schema, value, place, key }];
+    return [{ schema, value, place, inputKey: key }];
   });
   if (!output.schema || findings.hasFaults) return defaults;
   return [...defaults, { schema: output.schema, value: null, place: places.output }];
@@ -156,10 +156,10 @@ export function checkModel(
     for (const key of Object.keys(config)) {
       noteMisspelledOption(definition, key, models.settings, findings);
     }
-    const what = models.explainMissing(name);
+    const message = models.explainMissing(name);
     return mayLackModel
-      ? findings.addNote(places.model, what)
-      : findings.addFault(places.model, what);
+      ? findings.addNote(places.model, message)
+      : findings.addFault(places.model, message);
   }
 
   if (model.note !== undefined) findings.addNote(places.model, model.note);
@@ -199,8 +199,8 @@ function checkConfigOptions(
 }
 
 /**
- * Explains why the value of an option is none of those that the model offers; undefined if it is
- * one.
+ * Returns the fault of a value that the model doesn't offer for an option; undefined if it offers
+ * the value, or doesn't have the option.
  */
 function findChoiceFault(
   { config, runOptions }: CheckedDefinition,
@@ -227,7 +227,7 @@ function noteMisspelledOption(
   findings.addNote(places.config[key] ?? places.model, note);
 }
 
-/** Returns a question about the option that was probably meant; empty if there is none. */
+/** Returns `; did you mean …?` with the option that was probably meant; empty if there is none. */
 function suggestOption(key: string, knownOptions: readonly string[]): string {
   return knownOptions.includes(key) ? '' : didYouMean(key, knownOptions);
 }

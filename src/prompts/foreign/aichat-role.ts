@@ -3,11 +3,11 @@ import type { JsonObject } from '../../files/formats/json.ts';
 import { NO_TOOLS } from '../parse/front-matter.ts';
 import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { noteLines, readFrontMatterText, readMarkdown } from './markdown.ts';
+import { noteMatchingLines, readFrontMatterText, readMarkdown } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
 /** The placeholder of the input in a role. */
-const INPUT = '__INPUT__';
+const INPUT_PLACEHOLDER = '__INPUT__';
 const INPUT_MARK = '### INPUT:';
 const OUTPUT_MARK = '### OUTPUT:';
 
@@ -17,37 +17,39 @@ const SKIPS_BLANK_LINES = { skipsBlankLines: true };
 export function isAichatRole(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
   if (path.basename(path.dirname(path.resolve(file))) === 'roles') return true;
-  const { head, body } = readMarkdown(text, SKIPS_BLANK_LINES);
-  if (['temperature', 'top_p'].some(key => Object.hasOwn(head, key))) return true;
-  return body.includes(INPUT) || splitTurns(body).turns.length > 0;
+  const { frontMatter, body } = readMarkdown(text, SKIPS_BLANK_LINES);
+  if (['temperature', 'top_p'].some(key => Object.hasOwn(frontMatter, key))) return true;
+  return body.includes(INPUT_PLACEHOLDER) || splitTurns(body).turns.length > 0;
 }
 
 export const AICHAT_ROLE: ForeignFormat = {
   name: 'a role of aichat',
   read({ text }, findings) {
     const markdown = readMarkdown(text, SKIPS_BLANK_LINES);
-    const { head, body } = markdown;
-    noteLines(
+    const { frontMatter: roleFields, body } = markdown;
+    noteMatchingLines(
       markdown,
       /\{\{__\w+__\}\}/u,
       findings,
       match => `the variable ${match} is not filled: it is sent as text`,
     );
 
-    if (Object.hasOwn(head, 'use_tools')) {
+    if (Object.hasOwn(roleFields, 'use_tools')) {
       findings.addNote({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS}`);
     }
 
     return {
-      prompt: formatPromptFile(readRoleHead(head), withEndMark(readRoleBody(body))),
+      prompt: formatPromptFile(buildRoleFrontMatter(roleFields), withEndMark(readRoleBody(body))),
       places: TOP_OF_FILE,
     };
   },
 };
 
 function readRoleBody(body: string): Piece[] {
-  if (body.includes(INPUT)) {
-    const pieces = body.split(INPUT).flatMap((text): Piece[] => [{ input: 'input' }, { text }]);
+  if (body.includes(INPUT_PLACEHOLDER)) {
+    const pieces = body
+      .split(INPUT_PLACEHOLDER)
+      .flatMap((text): Piece[] => [{ input: 'input' }, { text }]);
     return [{ tag: '{{role "user"}}' }, ...pieces.slice(1)];
   }
   const { system, turns } = splitTurns(body);
@@ -70,8 +72,8 @@ interface RoleTurn {
 }
 
 /**
- * Returns the examples and the text before them; no examples if the last input lacks its output.
- * The marks alternate, as in aichat.
+ * Returns the examples and the text before them. As in aichat, the marks alternate, and a role whose
+ * last input has no output has no examples.
  */
 function splitTurns(body: string): {
   readonly system: string;
@@ -98,14 +100,14 @@ function splitTurns(body: string): {
 }
 
 /**
- * Returns the front matter. aichat names models `client:model`; its client of Anthropic is
- * `claude`.
+ * Returns the front matter of the prompt file. aichat names models `client:model`, and calls its
+ * client for Anthropic `claude`.
  */
-function readRoleHead(head: JsonObject): JsonObject {
-  const model = readFrontMatterText(head, 'model')
+function buildRoleFrontMatter(roleFields: JsonObject): JsonObject {
+  const model = readFrontMatterText(roleFields, 'model')
     ?.replace(':', '/')
     .replace(/^claude\//u, 'anthropic/');
-  const { temperature, top_p: topP } = head;
+  const { temperature, top_p: topP } = roleFields;
   const config: JsonObject = {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),

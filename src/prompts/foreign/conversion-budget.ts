@@ -3,30 +3,31 @@ import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 /** Limits of a conversion in a process that does other work too. */
 export interface ConversionLimits {
   /** Maximum size of the files that the converted one names, in bytes. */
-  readonly fileBytes: number;
-  /** Maximum of the process's own time, in milliseconds. */
-  readonly ms: number;
+  readonly maxFileBytes: number;
+  /** Maximum of the process's own time that a conversion takes, in milliseconds. */
+  readonly maxOwnTimeMs: number;
   /**
-   * Returns the process's own time, so that time spent waiting for other processes doesn't count.
+   * Returns the process's own time in milliseconds, so that time spent waiting for other processes
+   * doesn't count.
    */
-  readonly ownTime: () => number;
+  readonly getOwnTimeMs: () => number;
 }
 
-/** Counts what a conversion uses. Each method throws LimitExceeded once that is past its limits. */
+/** Counts what a conversion uses. Each method throws LimitExceeded once it exceeds the limits. */
 export class ConversionBudget {
   readonly #limits: ConversionLimits | undefined;
-  readonly #start: number;
-  #bytes = 0;
+  readonly #startedAt: number;
+  #fileBytes = 0;
 
   /** @param limits default none */
   constructor(limits?: ConversionLimits) {
     this.#limits = limits;
-    this.#start = limits?.ownTime() ?? 0;
+    this.#startedAt = limits?.getOwnTimeMs() ?? 0;
   }
 
   countFile(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#limits && this.#bytes > this.#limits.fileBytes) {
+    this.#fileBytes += bytes;
+    if (this.#limits && this.#fileBytes > this.#limits.maxFileBytes) {
       throw new LimitExceeded('the files that it names are too large');
     }
   }
@@ -39,7 +40,7 @@ export class ConversionBudget {
   /** Counts a part, such as a case. */
   countStep(): void {
     const limits = this.#limits;
-    if (limits && limits.ownTime() - this.#start > limits.ms) {
+    if (limits && limits.getOwnTimeMs() - this.#startedAt > limits.maxOwnTimeMs) {
       throw new LimitExceeded('the conversion takes too long');
     }
   }

@@ -30,7 +30,7 @@ export async function convertForeign(
   limits?: ConversionLimits,
 ): Promise<ConvertedPrompt> {
   const format = detectFormat(file, text);
-  if (options.items && format.kind !== 'evaluation') {
+  if (options.rowsFile && format.kind !== 'evaluation') {
     throw new InvalidPromptFile(
       file,
       1,
@@ -79,8 +79,8 @@ export async function convertNumberedPrompts(
   const { convertPromptfoo } = await import('./promptfoo/convert-promptfoo.ts');
   const source = { text, root: format.root };
   const conversions: ConvertedPrompt[] = [];
-  for (const prompt of promptNumbers) {
-    conversions.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
+  for (const promptNumber of promptNumbers) {
+    conversions.push(await convertPromptfoo(source, file, { ...options, promptNumber }, limits));
   }
 
   return conversions;
@@ -116,11 +116,14 @@ function toNotes(findings: readonly Finding[]): ConvertedPrompt['notes'] {
   return findings.map(({ file, line, message }) => ({ file, line, message }));
 }
 
-/** Returns a prompt file whose model has its provider in front, if its name shows it. */
-function withProvider(prompt: string): string {
-  const [head = ''] = /^---\n[\s\S]*?^---\n/mu.exec(prompt) ?? [];
-  const qualifiedHead = head.replace(/(?<=^model: ).+$/mu, name => qualifyModel(name) ?? name);
-  return qualifiedHead + prompt.slice(head.length);
+/** Puts the provider in front of the model of a prompt file, if the model's name shows it. */
+function qualifyFrontMatterModel(promptText: string): string {
+  const [frontMatter = ''] = /^---\n[\s\S]*?^---\n/mu.exec(promptText) ?? [];
+  const qualifiedFrontMatter = frontMatter.replace(
+    /(?<=^model: ).+$/mu,
+    name => qualifyModel(name) ?? name,
+  );
+  return qualifiedFrontMatter + promptText.slice(frontMatter.length);
 }
 
 function buildConvertedFiles(
@@ -129,19 +132,20 @@ function buildConvertedFiles(
   findings: readonly Finding[],
 ): ConvertedPrompt {
   const notes = toNotes(findings);
-  const prompt = withProvider(text);
-  if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
+  const promptText = qualifyFrontMatterModel(text);
+  if (!tests || tests.cases.length === 0) return { promptText, testContent: undefined, notes };
 
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
     name,
     inputs,
     expect: expect.map(expectation => toExpectationJson(expectation, data)),
   }));
+  // Every case has the same expectations, so that one note is enough.
   const judgedExpectation = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
 
   return {
-    prompt,
-    test: buildTestFile({ trim: true, cases }),
+    promptText,
+    testContent: buildTestFile({ trim: true, cases }),
     notes: [
       ...notes,
       ...(judgedExpectation ? [{ file, line: judgedExpectation.line, message: JUDGED_NOTE }] : []),

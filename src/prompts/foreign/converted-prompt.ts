@@ -2,61 +2,66 @@ import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
 
 /** A prompt file and its test file, converted from another format. */
 export interface ConvertedPrompt {
-  readonly prompt: string;
+  /** The text of the prompt file. */
+  readonly promptText: string;
   /** The content of the test file; undefined without tests. */
-  readonly test: JsonObject | undefined;
+  readonly testContent: JsonObject | undefined;
   /** The text of a models file for the programs and addresses in the source. */
-  readonly models?: string;
+  readonly modelsText?: string;
   /** Notes on what was left out because it has no equivalent, and on other differences. */
   readonly notes: readonly ConversionNote[];
   /** The number of prompts in the source; only one is converted. */
   readonly promptCount?: number;
   /** True if the source names only unknown providers. */
-  readonly isWithoutModel?: boolean;
+  readonly namesOnlyUnknownProviders?: boolean;
   /** Maximum number of cases to run at a time. */
   readonly maxConcurrency?: number | undefined;
   /** The cases, with their lines in the source. */
   readonly cases?: readonly ConvertedCase[];
-  /** The number of cases left out. */
-  readonly leftOutCount?: number;
+  /** The number of cases that were left out. */
+  readonly leftOutCaseCount?: number;
   /** True if the chosen prompt can't be expressed, so that its cases are left out. */
   readonly isPromptLeftOut?: boolean;
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms?: readonly TestProgram[];
   /** The program that makes the prompt of each case, if there is one. */
   readonly program?: PromptProgram;
-  /** The template that makes it, if there is one. */
+  /** The template that makes the prompt of each case, if there is one. */
   readonly template?: PromptTemplate;
 }
 
 export interface ConvertedCase {
   readonly line: number;
-  /** The number of its checks left out. */
+  /** The number of its checks that were left out. */
   readonly leftOutCheckCount: number;
   readonly vars: Readonly<Record<string, JsonValue>>;
   /** The indices of the models to run it with; undefined for all. */
-  readonly models?: readonly number[] | undefined;
+  readonly modelIndices?: readonly number[] | undefined;
   /**
-   * Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer.
+   * Its position among the cases that use each other's answers; undefined if it uses none, and no
+   * later case uses its answer.
    */
   readonly turn?: ConvertedTurn;
 }
 
 /** The position of a case in a sequence of cases that run one after another. */
 export interface ConvertedTurn {
-  /** The number of its test; promptfoo repeats all cases of a test before the next test. */
-  readonly test: number;
-  /** The conversation of its prompt and model that it continues, if its prompt writes one. */
-  readonly conversation?: string;
-  /** The variable in which its answer is kept for later cases. */
-  readonly storesAs?: string;
-  /** The variables of earlier cases' answers that its prompt takes. */
-  readonly takes: readonly string[];
   /**
-   * The indices of the cases whose answers it takes: the one before it in its conversation, and
-   * those of its variables.
+   * The number of the test that the case comes from. promptfoo runs all repetitions of a test before
+   * the next test.
    */
-  readonly after: readonly number[];
+  readonly testNumber: number;
+  /** The key of the conversation that it continues, if its prompt uses `_conversation`. */
+  readonly conversationKey?: string;
+  /** The variable that keeps its answer for later cases. */
+  readonly answerVariable?: string;
+  /** The variables with answers of earlier cases that its prompt uses. */
+  readonly usedAnswerVariables: readonly string[];
+  /**
+   * The indices of the cases whose answers it uses, so that it runs after them: the one before it in
+   * its conversation, and those behind its variables.
+   */
+  readonly afterIndices: readonly number[];
 }
 
 /**
@@ -85,7 +90,7 @@ interface GeneratedPrompt {
   /** The front matter of the prompt file for the text. */
   readonly frontMatter: JsonObject;
   /** Inputs that the prompt need not use. */
-  readonly optional: readonly string[];
+  readonly optionalInputs: readonly string[];
   readonly line: number;
 }
 

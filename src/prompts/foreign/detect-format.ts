@@ -38,12 +38,12 @@ const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 /** Matches the line `---` at the top of a file, and the comments before it. */
 const FRONT_MATTER_START = /^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u;
 
-/** Returns the format of a file, by its name and then by its content. */
+/** Returns the format of a file, which its name or its content shows. */
 export function detectFormat(file: string, text: string): FileFormat {
   if (GITHUB_NAME.test(file)) return { kind: 'foreign', foreignFormat: GITHUB_MODELS };
 
-  const isOurs = file.endsWith('.prompt');
-  if (isOurs && (FRONT_MATTER_START.test(text) || !YAML_KEY.test(text))) {
+  const hasPromptExtension = file.endsWith('.prompt');
+  if (hasPromptExtension && (FRONT_MATTER_START.test(text) || !YAML_KEY.test(text))) {
     return { kind: 'prompt' };
   }
 
@@ -63,7 +63,7 @@ export function detectFormat(file: string, text: string): FileFormat {
     return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
   }
 
-  if (isOurs) return { kind: 'prompt' };
+  if (hasPromptExtension) return { kind: 'prompt' };
   if (TEXT_NAME.test(file)) return { kind: 'foreign', foreignFormat: detectTextFormat(file, text) };
 
   const name = isJsonObject(document) ? describeMap(document) : undefined;
@@ -113,10 +113,8 @@ function isPromptfooConfig(document: JsonValue, file: string): boolean {
   if (!isJsonObject(document)) return false;
 
   const has = (name: string): boolean => Object.hasOwn(document, name);
-  const [hasModels, hasTests] = [
-    has('providers') || has('targets'),
-    has('tests') || has('scenarios'),
-  ];
+  const hasModels = has('providers') || has('targets');
+  const hasTests = has('tests') || has('scenarios');
 
   // promptfoo has its own prompt for a configuration without one.
   if (hasModels && path.basename(file).includes('promptfooconfig')) return true;
@@ -124,16 +122,18 @@ function isPromptfooConfig(document: JsonValue, file: string): boolean {
 }
 
 function describeMap(map: { readonly [key: string]: JsonValue }): string | undefined {
-  const has = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(map, key));
-  if (has('_type') && has('template', 'messages', 'prompt')) return 'a prompt of LangChain';
+  const hasAny = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(map, key));
+  if (hasAny('_type') && hasAny('template', 'messages', 'prompt')) return 'a prompt of LangChain';
   // promptfoo has to generate the tests of a red team first.
-  if (has('redteam') && has('targets', 'providers')) return 'a red team of promptfoo without tests';
+  if (hasAny('redteam') && hasAny('targets', 'providers')) {
+    return 'a red team of promptfoo without tests';
+  }
 
   if (Array.isArray(map['models'])) {
     return 'a models file (prompts check reads it with --models-from)';
   }
 
-  return has('cases') ? 'a test file of promptrun' : undefined;
+  return hasAny('cases') ? 'a test file of promptrun' : undefined;
 }
 
 /** Names of other formats, with their article, by the ending of a file. */

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { noteLines } from './markdown.ts';
+import { noteMatchingLines } from './markdown.ts';
 import { listInputs, type Piece, splitAtInputs } from './template-pieces.ts';
 
 /** Matches a variable of fabric, `{{name}}`. */
@@ -18,7 +18,7 @@ export function isFabricPattern(file: string): boolean {
 export const FABRIC_PATTERN: ForeignFormat = {
   name: 'a pattern of fabric',
   read({ file, text, readSibling }, findings) {
-    noteLines(
+    noteMatchingLines(
       { body: text, bodyLine: 1 },
       PLUGIN_TAG,
       findings,
@@ -26,18 +26,18 @@ export const FABRIC_PATTERN: ForeignFormat = {
     );
 
     const system = splitAtInputs(normaliseFabricText(text), FABRIC_VARIABLE);
-    const message = splitAtInputs(
+    const userTemplate = splitAtInputs(
       normaliseFabricText(readSibling('user.md') ?? ''),
       FABRIC_VARIABLE,
     );
-    const takesInput = listInputs([...system, ...message]).includes('input');
-    const user: Piece[] = takesInput
-      ? message
-      : [...message, ...(message.length > 0 ? [{ text: '\n' }] : []), { input: 'input' }];
+    const usesInput = listInputs([...system, ...userTemplate]).includes('input');
+    const message: Piece[] = usesInput
+      ? userTemplate
+      : [...userTemplate, ...(userTemplate.length > 0 ? [{ text: '\n' }] : []), { input: 'input' }];
     const body: Piece[] = [
       { tag: '{{role "system"}}' },
       ...system,
-      ...(user.length > 0 ? [{ tag: '{{role "user"}}' }, ...user] : []),
+      ...(message.length > 0 ? [{ tag: '{{role "user"}}' }, ...message] : []),
     ];
 
     return {

@@ -1,17 +1,19 @@
 import { stringify } from 'yaml';
 import { findOwnValue, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
-import { asTemplate, END_MARK, listInputs, type Piece } from './template-pieces.ts';
+import { END_MARK, formatPieces, listInputs, type Piece } from './template-pieces.ts';
 
+/** The fields of a test file, before it is written. */
 export interface TestFileParts {
   readonly model?: string;
   readonly models?: readonly (string | JsonObject)[];
   readonly transform?: string;
   /** True to trim answers before they are checked. */
   readonly trim?: boolean;
-  readonly cases: readonly TestCaseText[];
+  readonly cases: readonly TestFileCase[];
 }
 
-export interface TestCaseText {
+/** A case of a test file, before it is written. */
+export interface TestFileCase {
   readonly name: string;
   readonly inputs: Readonly<Record<string, string>>;
   /** Variables that only expectations see. */
@@ -26,8 +28,8 @@ export interface TestCaseText {
 
 /** The inputs of a prompt file, in addition to those in its template. */
 export interface InputDeclarations {
-  /** Inputs that tags use. */
-  readonly used?: readonly string[];
+  /** Inputs that are used only within tags, such as a condition. */
+  readonly usedInTags?: readonly string[];
   readonly optional?: readonly string[];
   /** Defaults by input; these inputs are optional too. */
   readonly defaults?: Readonly<Record<string, string>>;
@@ -35,13 +37,13 @@ export interface InputDeclarations {
   readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
 
-/** Returns the text of a prompt file. Describes inputs in JSON Schema, which allows any name. */
+/** Returns the text of a prompt file. Its inputs are in JSON Schema, which allows any name. */
 export function formatPromptFile(
-  { output, ...head }: JsonObject,
+  { output, ...fields }: JsonObject,
   body: readonly Piece[],
-  { used = [], optional = [], defaults = {}, schemas = {} }: InputDeclarations = {},
+  { usedInTags = [], optional = [], defaults = {}, schemas = {} }: InputDeclarations = {},
 ): string {
-  const names = [...new Set([...listInputs(body), ...used, ...optional])];
+  const names = [...new Set([...listInputs(body), ...usedInTags, ...optional])];
   const properties = Object.fromEntries(
     names.map(name => [name, findOwnValue(schemas, name) ?? { type: 'string' }]),
   );
@@ -54,12 +56,12 @@ export function formatPromptFile(
     ...(knownDefaults.length > 0 && { default: Object.fromEntries(knownDefaults) }),
   };
   const frontMatter = {
-    ...head,
+    ...fields,
     ...(names.length > 0 && { input }),
     ...(output !== undefined && { output }),
   };
 
-  return `---\n${stringify(frontMatter, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
+  return `---\n${stringify(frontMatter, { lineWidth: 0 })}---\n${formatPieces(body)}\n`;
 }
 
 /**

@@ -20,7 +20,7 @@ export interface ForeignCase {
 export type ForeignExpectation = {
   /** The line, from 1. */
   readonly line: number;
-  /** The index among the evaluators of the file. */
+  /** The number among the evaluators of the file, from 1. */
   readonly at: number;
 } & (
   | { readonly kind: 'equals' | 'icontains' | 'istartsWith' | 'iendsWith'; readonly text: string }
@@ -35,8 +35,11 @@ export type ForeignExpectation = {
     }
 );
 
+/** Maximum length of a value in the name of a case. */
+const MAX_NAMED_CHARACTERS = 40;
+
 /** Returns the name of a case: its number and the beginning of its first value. */
-export function formatCaseName(number: number, first: string): string {
-  const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
+export function formatCaseName(number: number, firstValue: string): string {
+  const beginning = firstValue.trim().replace(/\s+/gu, ' ').slice(0, MAX_NAMED_CHARACTERS);
   return beginning === '' ? String(number) : `${number}: ${beginning}`;
 }

@@ -37,7 +37,7 @@ const RENAMED_PARAMETERS: Readonly<Record<string, string>> = {
   top_p: 'topP',
 };
 
-/** Parameters that are sent to providers; a prompt's others are left out with a note. */
+/** Parameters that are sent to providers; others are left out with a note. */
 const SUPPORTED_PARAMETERS = new Set([
   ...Object.keys(RENAMED_PARAMETERS),
   'maxOutputTokens',
@@ -100,8 +100,8 @@ class GithubReader {
 
     const body = this.#readMessages();
     const parameters = this.#readParameters();
-    const head = {
-      ...this.#readHeadTexts(),
+    const frontMatter = {
+      ...this.#readTextFields(),
       ...(parameters.length > 0 && {
         config: Object.fromEntries(parameters.map(({ key, value }) => [key, value])),
       }),
@@ -109,7 +109,7 @@ class GithubReader {
     };
 
     return {
-      prompt: formatPromptFile(head, withEndMark(body)),
+      prompt: formatPromptFile(frontMatter, withEndMark(body)),
       places: {
         model: withoutFile(entries.get('model')?.value ?? this.#root),
         output: withoutFile(entries.get('jsonSchema') ?? this.#root),
@@ -120,7 +120,7 @@ class GithubReader {
     };
   }
 
-  #readHeadTexts(): JsonObject {
+  #readTextFields(): JsonObject {
     const texts = { title: 'name', description: 'description', model: 'model' };
     return Object.fromEntries(
       Object.entries(texts).flatMap(([ours, theirs]) => {
@@ -160,19 +160,19 @@ class GithubReader {
   #readMessages(): Piece[] {
     const entry = this.#entries.get('messages');
     const items = this.#findings.attempt(() => entry?.value.readItems('messages') ?? []) ?? [];
-    const isFaulty = this.#findings.hasFaultAt(entry?.value ?? this.#root);
-    if (items.length === 0 && !isFaulty) {
+    const hasListFault = this.#findings.hasFaultAt(entry?.value ?? this.#root);
+    if (items.length === 0 && !hasListFault) {
       this.#findings.addFault(entry ?? this.#root, '`messages` must be a list with a message');
     }
 
     const pieces = items.flatMap(
       item => this.#findings.attempt(() => this.#readMessage(item)) ?? [],
     );
-    const bytes = pieces.reduce(
+    const textBytes = pieces.reduce(
       (sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : 0),
       0,
     );
-    if (bytes > BOUNDS.fileBytes && entry) {
+    if (textBytes > BOUNDS.fileBytes && entry) {
       this.#findings.addFault(entry, `the messages are larger than ${BOUNDS.fileBytes / 1024} KiB`);
     }
 
@@ -206,28 +206,28 @@ class GithubReader {
 
   /** Reads `responseFormat`, and `jsonSchema` if it asks for one. */
   #readOutput(): JsonObject {
-    const format = this.#entries.get('responseFormat')?.value;
-    const name = this.#readText(format, 'responseFormat');
-    if (!format || name === undefined || name === 'text') return {};
+    const formatNode = this.#entries.get('responseFormat')?.value;
+    const name = this.#readText(formatNode, 'responseFormat');
+    if (!formatNode || name === undefined || name === 'text') return {};
     if (name === 'json_object') return { output: { format: 'json' } };
-    if (name === 'json_schema') return this.#readJsonSchema(format);
+    if (name === 'json_schema') return this.#readJsonSchema(formatNode);
 
     this.#findings.addFault(
-      format,
+      formatNode,
       `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``,
     );
     return {};
   }
 
   /** Reads `jsonSchema`: a map of `name`, `strict` and `schema`, or its JSON as text. */
-  #readJsonSchema(format: YamlValue): JsonObject {
-    const schemaValue = this.#entries.get('jsonSchema')?.value;
-    const value = this.#findings.attempt(() => schemaValue?.toJson());
+  #readJsonSchema(formatNode: YamlValue): JsonObject {
+    const schemaNode = this.#entries.get('jsonSchema')?.value;
+    const value = this.#findings.attempt(() => schemaNode?.toJson());
 
     const schema = typeof value === 'string' ? parseJson(value) : value;
     if (!isJsonObject(schema)) {
       this.#findings.addFault(
-        schemaValue ?? format,
+        schemaNode ?? formatNode,
         '`jsonSchema` must be a JSON Schema, as JSON or YAML',
       );
       return {};

@@ -12,6 +12,7 @@ import {
 } from './foreign-tests.ts';
 import { fillInputs } from './template-pieces.ts';
 
+/** Returns the expectation of an evaluator for a row. */
 type Evaluator = (row: TestRow) => ForeignExpectation;
 
 interface TestRow {
@@ -21,7 +22,7 @@ interface TestRow {
 
 type AddNote = (place: FilePosition, message: string) => void;
 
-/** String checks in order of precedence. */
+/** The expectation for each check of a string, in order of precedence. */
 const STRING_CHECKS = {
   equals: 'equals',
   contains: 'icontains',
@@ -56,7 +57,8 @@ const GITHUB_EVALUATORS: {
 };
 
 /**
- * Reads `testData` and `evaluators` as cases; undefined without test data. Faults become findings.
+ * Reads `testData` and `evaluators` as cases. Faults become findings; returns undefined if there is no
+ * test data, or too much.
  */
 export function readGithubTests(
   entries: YamlEntries,
@@ -91,21 +93,21 @@ export function readGithubTests(
   return withoutUndefined({ model: entries.get('model')?.value.scalar, cases, notes });
 }
 
-/** Returns the items of a list; none, with a finding, if it is anything else. */
+/** Returns the items of a list. Anything else has none, and becomes a finding unless it is empty. */
 function listItems(entries: YamlEntries, key: string, findings: Findings): YamlValue[] {
   const list = entries.get(key)?.value;
   if (!list || list.isEmpty) return [];
   return findings.attempt(() => list.readItems(key)) ?? [];
 }
 
-/** Returns a fault if there are too many pairs of rows and evaluators. */
+/** Returns a fault if there are too many rows, or too many pairs of a row and an evaluator. */
 function findExcessFault(rowCount: number, evaluatorCount: number): string | undefined {
   if (rowCount > BOUNDS.cases) return `there are more than ${formatNumber(BOUNDS.cases)} rows`;
   if (rowCount * evaluatorCount <= BOUNDS.checks) return undefined;
   return `its rows and evaluators make more than ${formatNumber(BOUNDS.checks)} checks`;
 }
 
-interface RowReading {
+interface TestRowContext {
   readonly evaluators: readonly Evaluator[];
   /** The inputs of the prompt. */
   readonly inputs: readonly string[];
@@ -116,11 +118,13 @@ interface RowReading {
 function readRow(
   item: YamlValue,
   number: number,
-  { evaluators, inputs, addNote }: RowReading,
+  { evaluators, inputs, addNote }: TestRowContext,
 ): ForeignCase {
   const entries = item.readEntries('a row of testData');
-  const empty = entries.find(({ value }) => value.isEmpty);
-  if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
+  const emptyEntry = entries.find(({ value }) => value.isEmpty);
+  if (emptyEntry) {
+    throw faultAt(emptyEntry, `\`${emptyEntry.key}\` is null: write "" for an empty text`);
+  }
 
   const missingInputs = inputs.filter(input => !entries.some(({ key }) => key === input));
   for (const input of missingInputs) {
@@ -128,11 +132,11 @@ function readRow(
   }
 
   const fields = Object.fromEntries(entries.map(({ key, value }) => [key, formatRowField(value)]));
-  const [first = ''] = Object.values(fields);
+  const [firstField = ''] = Object.values(fields);
   const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
 
   return {
-    name: formatCaseName(number, first),
+    name: formatCaseName(number, firstField),
     line: item.line,
     inputs: Object.fromEntries([
       ...Object.entries(fields).filter(isInput),
@@ -172,7 +176,7 @@ function readEvaluator(item: YamlValue, number: number, addNote: AddNote): Evalu
 
   const place = { line: kind.line, at: number };
   if (kind.key === 'string') return readStringEvaluator(kind, place, addNote);
-  return kind.key === 'llm' ? readLlmEvaluator(kind, place) : readBuiltIn(kind, place);
+  return kind.key === 'llm' ? readLlmEvaluator(kind, place) : readBuiltInEvaluator(kind, place);
 }
 
 function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, addNote: AddNote): Evaluator {
@@ -248,7 +252,10 @@ function readEvaluatorChoice(item: YamlValue): { choice: string; score: number }
   return { choice: choice.readText('choice'), score };
 }
 
-function readBuiltIn({ value: evaluatorValue }: YamlEntry, place: EvaluatorPlace): Evaluator {
+function readBuiltInEvaluator(
+  { value: evaluatorValue }: YamlEntry,
+  place: EvaluatorPlace,
+): Evaluator {
   const name = evaluatorValue.readText('uses');
   const shortName = name.replace(/^github\//u, '');
 

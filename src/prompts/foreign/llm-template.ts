@@ -15,7 +15,15 @@ import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { parseLibyaml } from './parse-libyaml.ts';
 import { END_MARK, listInputs, type Piece } from './template-pieces.ts';
 
-const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
+const LLM_CONVERTED_KEYS = [
+  'name',
+  'prompt',
+  'system',
+  'model',
+  'defaults',
+  'options',
+  'schema_object',
+];
 const EXTRACT_KEYS = ['extract', 'extract_last'];
 
 /** Keys without an equivalent in prompt files, with the feature that each belongs to. */
@@ -29,14 +37,14 @@ const LLM_UNSUPPORTED_KEYS: Readonly<Record<string, string>> = {
 };
 
 const LLM_TEMPLATE_KEYS = new Set([
-  ...LLM_READ_KEYS,
+  ...LLM_CONVERTED_KEYS,
   ...EXTRACT_KEYS,
   ...Object.keys(LLM_UNSUPPORTED_KEYS),
 ]);
 
 /**
- * Appends the input after a line break. Without the mark, Handlebars would treat the block as alone
- * on its line, and drop the break.
+ * The input, after a line break. Without the mark, Handlebars would treat the block as alone on its
+ * line, and drop the break.
  */
 const APPENDED_INPUT: readonly Piece[] = [
   END_MARK,
@@ -75,12 +83,12 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   const system = parsePieces(entries.get('system'));
 
   // `llm` appends the input to a prompt that doesn't use it.
-  const isAppended = prompt !== undefined && !listInputs(prompt).includes('input');
+  const appendsInput = prompt !== undefined && !listInputs(prompt).includes('input');
   const body: Piece[] = [
     ...(system === undefined ? [] : [{ tag: '{{role "system"}}' }, ...system]),
     { tag: '{{role "user"}}' },
     ...(prompt ?? [{ input: 'input' }]),
-    ...(isAppended ? APPENDED_INPUT : []),
+    ...(appendsInput ? APPENDED_INPUT : []),
   ];
 
   const options = readModelOptions(entries, findings);
@@ -93,10 +101,10 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
     ...readLlmOutput(entries, findings),
   };
 
-  const isNeededBySystem = system !== undefined && listInputs(system).includes('input');
+  const systemUsesInput = system !== undefined && listInputs(system).includes('input');
   const inputs = {
     defaults: readDefaults(entries),
-    ...(isAppended && !isNeededBySystem && { optional: ['input'] }),
+    ...(appendsInput && !systemUsesInput && { optional: ['input'] }),
   };
   const top = { line: 1, column: 1 };
 
@@ -135,19 +143,19 @@ function parsePieces(entry: YamlEntry | undefined): Piece[] | undefined {
 
   const text = entry.value.readText(entry.key);
   const pieces: Piece[] = [];
-  let end = 0;
+  let textStart = 0;
   for (const { 0: variableText, index, groups } of text.matchAll(LLM_VARIABLE)) {
     const name = groups?.['named'] ?? groups?.['braced'];
     pieces.push(
-      { text: text.slice(end, index) },
+      { text: text.slice(textStart, index) },
       name === undefined ? { text: '$' } : { input: name },
     );
-    end = index + variableText.length;
+    textStart = index + variableText.length;
   }
 
-  pieces.push({ text: text.slice(end) });
-  const joined = joinAdjacentTexts(pieces);
-  return joined.length > 0 ? joined : undefined;
+  pieces.push({ text: text.slice(textStart) });
+  const joinedPieces = joinAdjacentTexts(pieces);
+  return joinedPieces.length > 0 ? joinedPieces : undefined;
 }
 
 /** Joins adjacent texts, so that they are escaped together. */
@@ -175,7 +183,7 @@ function readDefaults(entries: YamlEntries): Record<string, string> {
 }
 
 /** Names of options in `llm`, if they differ from ours. */
-const LLM_OPTIONS: Readonly<Record<string, string>> = {
+const RENAMED_OPTIONS: Readonly<Record<string, string>> = {
   max_tokens: 'maxOutputTokens',
   max_output_tokens: 'maxOutputTokens',
   num_predict: 'maxOutputTokens',
@@ -198,8 +206,8 @@ function readModelOptions(entries: YamlEntries, findings: Findings): ModelOption
   const options = optionEntries
     .filter(({ key }) => key !== 'json_object')
     .map(place => {
-      const key = Object.hasOwn(LLM_OPTIONS, place.key)
-        ? (LLM_OPTIONS[place.key] ?? place.key)
+      const key = Object.hasOwn(RENAMED_OPTIONS, place.key)
+        ? (RENAMED_OPTIONS[place.key] ?? place.key)
         : place.key;
       return { key, value: place.value.toJson(), place };
     });
@@ -207,15 +215,15 @@ function readModelOptions(entries: YamlEntries, findings: Findings): ModelOption
   return options;
 }
 
-/** Returns which code fence of the answer is extracted. */
-function readExtractedFence(entries: YamlEntries): 'first' | 'last' | undefined {
+/** Returns which code block of the answer is the output; undefined if the whole answer is. */
+function readExtractedBlock(entries: YamlEntries): 'first' | 'last' | undefined {
   const [first, last] = EXTRACT_KEYS.map(key => entries.get(key)?.value.toJson() === true);
   if (last) return 'last';
   return first ? 'first' : undefined;
 }
 
 function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
-  const extract = readExtractedFence(entries);
+  const extract = readExtractedBlock(entries);
   const entry = entries.get('schema_object');
 
   const schema = entry?.value.toJson();

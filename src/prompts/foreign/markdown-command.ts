@@ -9,16 +9,24 @@ import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import {
   type Markdown,
-  noteLines,
+  noteMatchingLines,
   readFrontMatterText,
   readMarkdown,
   reportMissingText,
 } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
+/** Keys of front matter that show a command. */
 const COMMAND_KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
+
 /** Matches the arguments together or one of them by number: `$ARGUMENTS`, `$1`. */
 const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)/u;
+
+/** Matches a command whose output Claude Code would insert, such as !`git status`. */
+const EXECUTED_COMMAND = /!`[^`]+`/u;
+
+/** Matches a file whose content Claude Code would insert, such as `@src/main.ts`. */
+const INSERTED_FILE = /(?<![\w`@./])@(?=[\w./~-]*[./])[\w~./-]*[\w~/]/u;
 
 /** Appended to a command that has no place for its arguments, as in Claude Code. */
 const APPENDED_ARGUMENTS: readonly Piece[] = [
@@ -31,8 +39,8 @@ const APPENDED_ARGUMENTS: readonly Piece[] = [
 /** Returns true if a file is a command of Claude Code, Codex or a similar tool. */
 export function isMarkdownCommand(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
-  const { head, body } = readMarkdown(text);
-  return COMMAND_KEYS.some(key => Object.hasOwn(head, key)) || PLACEHOLDER.test(body);
+  const { frontMatter, body } = readMarkdown(text);
+  return COMMAND_KEYS.some(key => Object.hasOwn(frontMatter, key)) || PLACEHOLDER.test(body);
 }
 
 /** A command of Claude Code, Codex or a similar tool: a message with arguments. */
@@ -40,16 +48,20 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
   name: 'a Markdown command',
   read({ text }, findings) {
     const markdown = readMarkdown(text);
-    const { head, body } = markdown;
+    const { frontMatter: commandFields, body } = markdown;
     reportMissingText(markdown, findings);
     noteUnexecutedParts(markdown, findings);
-    const { pieces, usesArguments } = splitAtArguments(body, readArgumentNames(head['arguments']), {
-      isZeroBased: hasZeroBasedArguments(markdown),
-    });
+    const { pieces, usesArguments } = splitAtArguments(
+      body,
+      readArgumentNames(commandFields['arguments']),
+      {
+        isZeroBased: hasZeroBasedArguments(markdown),
+      },
+    );
 
-    const model = readFrontMatterText(head, 'model');
+    const model = readFrontMatterText(commandFields, 'model');
     const frontMatter: JsonObject = withoutUndefined({
-      description: readFrontMatterText(head, 'description'),
+      description: readFrontMatterText(commandFields, 'description'),
       model: model === 'inherit' ? undefined : model,
     });
 
@@ -63,22 +75,22 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
 
     const usedInputs = usesArguments ? ['arguments'] : [];
     return {
-      prompt: formatPromptFile(frontMatter, withEndMark(pieces), { used: usedInputs }),
+      prompt: formatPromptFile(frontMatter, withEndMark(pieces), { usedInTags: usedInputs }),
       places: TOP_OF_FILE,
     };
   },
 };
 
 function noteUnexecutedParts(markdown: Markdown, findings: Findings): void {
-  noteLines(
+  noteMatchingLines(
     markdown,
-    /!`[^`]+`/u,
+    EXECUTED_COMMAND,
     findings,
     match => `the command ${match} is not carried out: it is sent as text`,
   );
-  noteLines(
+  noteMatchingLines(
     markdown,
-    /(?<![\w`@./])@(?=[\w./~-]*[./])[\w~./-]*[\w~/]/u,
+    INSERTED_FILE,
     findings,
     match => `the file ${match} is not read: its name is sent as text`,
   );
@@ -88,8 +100,8 @@ function noteUnexecutedParts(markdown: Markdown, findings: Findings): void {
  * Returns true if arguments count from 0: only Claude Code has `$0`, `$ARGUMENTS[0]` and named
  * arguments.
  */
-function hasZeroBasedArguments({ head, body }: Markdown): boolean {
-  return Object.hasOwn(head, 'arguments') || /\$0(?!\d)|\$ARGUMENTS\[\d+\]/u.test(body);
+function hasZeroBasedArguments({ frontMatter, body }: Markdown): boolean {
+  return Object.hasOwn(frontMatter, 'arguments') || /\$0(?!\d)|\$ARGUMENTS\[\d+\]/u.test(body);
 }
 
 /** Returns names from a list, or from the words of a text. */
@@ -125,17 +137,17 @@ function splitAtArguments(
   );
 
   const pieces: Piece[] = [];
-  let end = 0;
+  let textStart = 0;
   for (const { 0: placeholderText, index } of body.matchAll(placeholder)) {
     if (placeholderText === '$0' && !isZeroBased) continue;
     pieces.push(
-      { text: body.slice(end, index) },
+      { text: body.slice(textStart, index) },
       toArgumentPiece(placeholderText, { isZeroBased }),
     );
-    end = index + placeholderText.length;
+    textStart = index + placeholderText.length;
   }
 
-  pieces.push({ text: body.slice(end) });
+  pieces.push({ text: body.slice(textStart) });
   const usesArguments = pieces.some(piece => 'tag' in piece);
   return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };
 }

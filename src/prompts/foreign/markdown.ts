@@ -7,14 +7,15 @@ import type { Findings } from '../findings.ts';
 /** The parts of a Markdown file. */
 export interface Markdown {
   /** The front matter; empty if there is none. */
-  readonly head: JsonObject;
+  readonly frontMatter: JsonObject;
   /** The trimmed body, with LF line ends. */
   readonly body: string;
-  /** The first line of the body in the file, from 1. */
+  /** The line in the file where the body begins, from 1. */
   readonly bodyLine: number;
 }
 
-const MARKDOWN_HEAD = /^---[ \t]*\n(?<head>[\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/u;
+/** Matches front matter between two lines `---`. */
+const MARKDOWN_FRONT_MATTER = /^---[ \t]*\n(?<text>[\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/u;
 
 /**
  * Splits a Markdown file into front matter and body. `---` begins front matter only on the first
@@ -25,16 +26,19 @@ export function readMarkdown(
   { skipsBlankLines = false }: { readonly skipsBlankLines?: boolean } = {},
 ): Markdown {
   const normalizedText = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
-  const blank = skipsBlankLines ? normalizedText.length - normalizedText.trimStart().length : 0;
-  const match = MARKDOWN_HEAD.exec(normalizedText.slice(blank));
-  const start = match ? blank + match[0].length : 0;
-  const afterHead = normalizedText.slice(start);
-  const body = afterHead.trimStart();
+  const blankLength = skipsBlankLines
+    ? normalizedText.length - normalizedText.trimStart().length
+    : 0;
+  const match = MARKDOWN_FRONT_MATTER.exec(normalizedText.slice(blankLength));
+  const start = match ? blankLength + match[0].length : 0;
+  const afterFrontMatter = normalizedText.slice(start);
+  const body = afterFrontMatter.trimStart();
 
   return {
-    head: match ? parseFrontMatter(match.groups?.['head'] ?? '') : {},
+    frontMatter: match ? parseFrontMatter(match.groups?.['text'] ?? '') : {},
     body: body.trimEnd(),
-    bodyLine: normalizedText.slice(0, start + afterHead.length - body.length).split('\n').length,
+    bodyLine: normalizedText.slice(0, start + afterFrontMatter.length - body.length).split('\n')
+      .length,
   };
 }
 
@@ -44,8 +48,8 @@ export function readMarkdown(
  */
 function parseFrontMatter(text: string): JsonObject {
   try {
-    const head = parseYaml(text).toJson();
-    if (isJsonObject(head)) return head;
+    const frontMatter = parseYaml(text).toJson();
+    if (isJsonObject(frontMatter)) return frontMatter;
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
   }
@@ -68,24 +72,29 @@ export function reportMissingText({ body }: Markdown, findings: Findings): void 
  * Returns a value of the front matter as one line of text; undefined if it is missing or not a
  * text.
  */
-export function readFrontMatterText(head: JsonObject, key: string): string | undefined {
-  const value: JsonValue | undefined = Object.hasOwn(head, key) ? head[key] : undefined;
+export function readFrontMatterText(frontMatter: JsonObject, key: string): string | undefined {
+  const value: JsonValue | undefined = Object.hasOwn(frontMatter, key)
+    ? frontMatter[key]
+    : undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = String(value).replace(/\s+/gu, ' ').trim();
   return text === '' ? undefined : text;
 }
 
-/** Notes each line of the body that matches a pattern. */
-export function noteLines(
+/** Adds a note for each line of the body that matches a pattern. */
+export function noteMatchingLines(
   { body, bodyLine }: Pick<Markdown, 'body' | 'bodyLine'>,
   pattern: RegExp,
   findings: Findings,
-  message: (match: string) => string,
+  describeMatch: (match: string) => string,
 ): void {
   for (const [index, line] of body.split('\n').entries()) {
     const match = pattern.exec(line);
     if (match) {
-      findings.addNote({ line: bodyLine + index, column: match.index + 1 }, message(match[0]));
+      findings.addNote(
+        { line: bodyLine + index, column: match.index + 1 },
+        describeMatch(match[0]),
+      );
     }
   }
 }

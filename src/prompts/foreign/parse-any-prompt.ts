@@ -10,13 +10,16 @@ import {
   parsePrompt,
   reportNul,
 } from '../parse/parse-prompt.ts';
-import { isMissingSchema } from '../schemas/picoschema.ts';
+import { isMissingSchemaNote } from '../schemas/picoschema.ts';
 import { toValidSlug } from '../slug.ts';
 import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';
 import type { ForeignFormat } from './foreign-format.ts';
 import { qualifyModel } from './qualify-model.ts';
 
-/** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */
+/**
+ * Maximum size of a prompt file made from another format, in bytes: escaping may enlarge the text,
+ * which may occur in it twice.
+ */
 const MAX_CONVERTED_BYTES = 4 * BOUNDS.fileBytes;
 
 export interface ParseAnyOptions extends ParseOptions {
@@ -41,13 +44,13 @@ export function parseAnyPrompt(
   const format = detectFormat(file, text);
   const parsed = parseFormat(format, text, file, options);
   const notes = parsed.findings.list().filter(({ severity }) => severity === 'note');
-  const isOurs = format.kind === 'prompt';
-  return { ...parsed, runNotes: isOurs ? notes.filter(concernsRuns) : notes };
+  const isPromptFile = format.kind === 'prompt';
+  return { ...parsed, runNotes: isPromptFile ? notes.filter(affectsRuns) : notes };
 }
 
-/** Returns true for the notes on a prompt file that change what a run sends. */
-function concernsRuns({ message }: Finding): boolean {
-  return isMissingSchema(message) || message.endsWith(NO_TOOLS);
+/** Returns true for a note on a part of a prompt file that changes what a run sends. */
+function affectsRuns({ message }: Finding): boolean {
+  return isMissingSchemaNote(message) || message.endsWith(NO_TOOLS);
 }
 
 function parseFormat(

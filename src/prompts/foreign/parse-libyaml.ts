@@ -4,7 +4,7 @@ import { parseYamlNode, type YamlNode, type YamlPair } from '../../files/formats
 
 const MERGE_KEY = '<<';
 
-/** Maximum number of entries that are looked at to merge the maps of a file. */
+/** Maximum number of entries that the merges of a file visit together. */
 const MAX_MERGED_ENTRIES = 2_000_000;
 
 /**
@@ -15,29 +15,28 @@ const MAX_MERGED_ENTRIES = 2_000_000;
  */
 export function parseLibyaml(text: string): YamlValue {
   const root = parseYamlNode(text, { keepsEnd: true });
-  new MapMerger().visit(root);
+  new MapMerger().mergeIn(root);
   return toYamlValue(root);
 }
 
+/** Merges the maps at `<<` into the maps around them. */
 class MapMerger {
   readonly #visited = new Set<YamlNode>();
   #visitedEntryCount = 0;
 
-  visit(node: YamlNode | null): void {
+  /** Merges maps in a node and in everything below it. */
+  mergeIn(node: YamlNode | null): void {
     if (node === null || node.kind === 'scalar' || this.#visited.has(node)) return;
     this.#visited.add(node);
 
-    for (const child of node.kind === 'list'
-      ? node.items
-      : node.entries.map(({ value }) => value)) {
-      this.visit(child);
-    }
+    const children = node.kind === 'list' ? node.items : node.entries.map(({ value }) => value);
+    for (const child of children) this.mergeIn(child);
 
-    if (node.kind === 'map') this.#merge(node.entries);
+    if (node.kind === 'map') this.#mergeEntries(node.entries);
   }
 
   /** Adds the entries of the maps at `<<`, unless there is one with their key. */
-  #merge(entries: YamlPair[]): void {
+  #mergeEntries(entries: YamlPair[]): void {
     const mergeIndex = entries.findIndex(({ key }) => key === MERGE_KEY);
     const [merge] = mergeIndex < 0 ? [] : entries.splice(mergeIndex, 1);
     if (!merge) return;

@@ -1,5 +1,5 @@
 /** Families of models whose names identify the provider. */
-const FAMILIES: readonly (readonly [name: RegExp, provider: string])[] = [
+const MODEL_FAMILIES: readonly (readonly [pattern: RegExp, provider: string])[] = [
   [/^(?:gpt-|chatgpt-|o\d)/u, 'openai'],
   [/^claude-/u, 'anthropic'],
   [/^gemini-/u, 'googleai'],
@@ -11,6 +11,6 @@ const FAMILIES: readonly (readonly [name: RegExp, provider: string])[] = [
  */
 export function qualifyModel(name: string): string | undefined {
   if (name.includes('/')) return undefined;
-  const [, provider] = FAMILIES.find(([family]) => family.test(name)) ?? [];
+  const [, provider] = MODEL_FAMILIES.find(([pattern]) => pattern.test(name)) ?? [];
   return provider === undefined ? undefined : `${provider}/${name}`;
 }

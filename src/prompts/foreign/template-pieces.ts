@@ -1,5 +1,6 @@
 import { findRole, HELPERS, type Role } from '../template/syntax.ts';
 
+/** Names that Handlebars would read as keywords. */
 const RESERVED_WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
 
 /**
@@ -9,7 +10,11 @@ const RESERVED_WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefi
 export type Piece =
   | { readonly text: string }
   | { readonly input: string }
-  | { readonly tag: string; readonly tests?: string; readonly equals?: string | undefined };
+  | {
+      readonly tag: string;
+      readonly testedInput?: string;
+      readonly comparedText?: string | undefined;
+    };
 
 /**
  * Matches a placeholder of GitHub Models: `{{name}}`, of letters, digits, `_`, `.` and `-`, without
@@ -17,6 +22,13 @@ export type Piece =
  */
 const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
 
+/** A tag for the end of a template that renders nothing and keeps the blanks before it. */
+export const END_MARK: Piece = { tag: '{{log ""}}' };
+
+/** A literal brace in a place where `{` would begin a tag. */
+const LITERAL_BRACE = '{{lookup "{" 0}}';
+
+/** Splits a text at its placeholders, whose pattern has the name of the input as its only group. */
 export function splitAtInputs(text: string, placeholder: RegExp = PLACEHOLDER): Piece[] {
   return text
     .split(placeholder)
@@ -55,26 +67,28 @@ export function listInputs(pieces: readonly Piece[]): string[] {
 /** Returns the names of the inputs that tags test. */
 export function listTestedInputs(pieces: readonly Piece[]): string[] {
   return [
-    ...new Set(pieces.flatMap(piece => ('tag' in piece && piece.tests ? [piece.tests] : []))),
+    ...new Set(
+      pieces.flatMap(piece => ('tag' in piece && piece.testedInput ? [piece.testedInput] : [])),
+    ),
   ];
 }
 
 /**
  * Returns a tag that begins a block, such as `#if`, or a further branch of it.
  *
- * @param value the text that it compares with
+ * @param keyword what precedes the input, such as `#if` or `else ifEquals`
  */
-export function createBlockTag(words: string, input: string, value?: string): Piece {
-  const comparedText = value === undefined ? '' : ` "${value}"`;
+export function createBlockTag(keyword: string, input: string, comparedText?: string): Piece {
+  const argument = comparedText === undefined ? '' : ` "${comparedText}"`;
   return {
-    tag: `{{${words} ${formatInputTag(input).slice(2, -2)}${comparedText}}}`,
-    tests: input,
-    equals: value,
+    tag: `{{${keyword} ${formatInputTag(input).slice(2, -2)}${argument}}}`,
+    testedInput: input,
+    comparedText,
   };
 }
 
 /** Returns a template that renders exactly these pieces. */
-export function asTemplate(pieces: readonly Piece[]): string {
+export function formatPieces(pieces: readonly Piece[]): string {
   return pieces
     .map((piece, index) => {
       const next = pieces[index + 1];
@@ -89,32 +103,28 @@ export function asTemplate(pieces: readonly Piece[]): string {
     .join('');
 }
 
-/** Returns the tag of an input. `this` keeps its name from being read as a keyword. */
+/** Returns the tag of an input. A name that is a keyword or has other characters is put after `this`. */
 function formatInputTag(name: string): string {
-  const isPlain =
+  const isPlainName =
     /^[A-Za-z_]\w*$/u.test(name) && !RESERVED_WORDS.has(name) && !Object.hasOwn(HELPERS, name);
-  return isPlain ? `{{${name}}}` : `{{this.[${name}]}}`;
+  return isPlainName ? `{{${name}}}` : `{{this.[${name}]}}`;
 }
-
-/** A tag for the end of a template that renders nothing and keeps the blanks before it. */
-export const END_MARK: Piece = { tag: '{{log ""}}' };
-
-/** A literal brace in a place where `{` would begin a tag. */
-const BRACE = '{{lookup "{" 0}}';
 
 /** Escapes braces that would open a tag, and backslashes before a tag. */
 function escapeBraces(text: string, { isBeforeTag }: { readonly isBeforeTag: boolean }): string {
-  const isOpen = isBeforeTag && /(?<!\{)(?:\{\{)*\{$/u.test(text);
-  const escapedText = (isOpen ? text.slice(0, -1) : text).replaceAll(
+  const endsInOpenBrace = isBeforeTag && /(?<!\{)(?:\{\{)*\{$/u.test(text);
+  const escapedText = (endsInOpenBrace ? text.slice(0, -1) : text).replaceAll(
     /\\+|\{{2,}/gu,
-    (run, index: number, unescapedText: string) => {
+    (characters, index: number, wholeText: string) => {
       // An empty comment separates literal backslashes from the escaping one.
-      if (run.startsWith('\\')) {
-        return unescapedText.startsWith('{{', index + run.length) ? `${run}\\{{!}}` : run;
+      if (characters.startsWith('\\')) {
+        const isBeforeBraces = wholeText.startsWith('{{', index + characters.length);
+        return isBeforeBraces ? `${characters}\\{{!}}` : characters;
       }
-      return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
+      const { length } = characters;
+      return '\\{{'.repeat(Math.floor(length / 2)) + (length % 2 === 1 ? '{' : '');
     },
   );
   const end = isBeforeTag && escapedText.endsWith('\\') ? '\\' : '';
-  return escapedText + end + (isOpen ? BRACE : '');
+  return escapedText + end + (endsInOpenBrace ? LITERAL_BRACE : '');
 }

@@ -10,8 +10,8 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { PromptOutput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
-import { MISSING_SCHEMA, readSchema } from '../schemas/picoschema.ts';
-import { createSchemaContext } from '../schemas/schema-reader.ts';
+import { MISSING_SCHEMA_PREFIX, readSchema } from '../schemas/picoschema.ts';
+import { createSchemaContext } from '../schemas/schema-context.ts';
 import type { PromptSource } from './prompt-source.ts';
 
 /** A value with its place in the file. */
@@ -153,7 +153,7 @@ function readPartEntries(
   const correction = `write ${entry.key}: { schema: ${word} }`;
   findings.addNote(
     entry.value,
-    `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${correction}`,
+    `${MISSING_SCHEMA_PREFIX} \`${word}\`: anything is accepted; ${correction}`,
   );
   return new Map();
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../files/formats/json.ts';
 import { parseYaml } from '../../files/formats/yaml.ts';
-import { SCALARS } from '../schemas/picoschema.ts';
+import { SCALAR_TYPES } from '../schemas/picoschema.ts';
 
 /** Reads a file in a prompt file's folder; undefined if there is none. */
 export type ReadSibling = (name: string) => string | undefined;
@@ -21,7 +21,7 @@ export function withNamedSchemas(text: string, readSibling: ReadSibling): string
   const normalizedText = text.replaceAll('\r\n', '\n');
   const [head = ''] = FRONT_MATTER.exec(normalizedText) ?? [];
   const inlinedHead = head.replaceAll(SCHEMA_REFERENCE, (reference, name: string) => {
-    const schema = SCALARS.has(name) ? undefined : findNamedSchema(name, readSibling);
+    const schema = SCALAR_TYPES.has(name) ? undefined : findNamedSchema(name, readSibling);
     return schema === undefined ? reference : `schema: ${JSON.stringify(schema)}`;
   });
   return inlinedHead + normalizedText.slice(head.length);

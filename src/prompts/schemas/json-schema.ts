@@ -8,7 +8,7 @@ import {
 import type { YamlValue } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { decodeUriStep, findReferenceLoop, REFERENCE_LOOP_MESSAGE } from './reference-loop.ts';
-import type { SchemaContext } from './schema-reader.ts';
+import type { SchemaContext } from './schema-context.ts';
 
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
@@ -53,25 +53,25 @@ const NUMBER_KEYWORDS = new Set([
  */
 export function checkJsonSchema(
   schema: JsonObject,
-  value: YamlValue,
+  schemaNode: YamlValue,
   context: SchemaContext,
 ): void {
-  new SchemaCheck(schema, value, context).run();
+  new SchemaCheck(schema, schemaNode, context).check();
 }
 
 /** Visits every part of a schema. Pointers name the parts. */
 class SchemaCheck {
   readonly #root: JsonObject;
-  readonly #value: YamlValue;
+  readonly #rootNode: YamlValue;
   readonly #context: SchemaContext;
 
-  constructor(root: JsonObject, value: YamlValue, context: SchemaContext) {
+  constructor(root: JsonObject, rootNode: YamlValue, context: SchemaContext) {
     this.#root = root;
-    this.#value = value;
+    this.#rootNode = rootNode;
     this.#context = context;
   }
 
-  run(): void {
+  check(): void {
     this.#visit(this.#root, '');
     const loop = findReferenceLoop(this.#root);
     if (loop !== undefined) this.#report(loop, REFERENCE_LOOP_MESSAGE);
@@ -96,7 +96,7 @@ class SchemaCheck {
     if (!isJsonObject(map)) return this.#report(pointer, `\`${keyword}\` must be a map of schemas`);
     for (const [name, schema] of Object.entries(map)) {
       const memberPointer = pointer + encodePointerStep(name);
-      if (keyword === 'properties') this.#context.countField(this.#value.findAt(memberPointer));
+      if (keyword === 'properties') this.#context.countField(this.#rootNode.findAt(memberPointer));
       if (keyword === 'patternProperties') this.#report(pointer, findPatternFault(name));
       this.#visit(schema, memberPointer);
     }
@@ -112,11 +112,11 @@ class SchemaCheck {
   }
 
   #report(pointer: string, fault: string | undefined): void {
-    if (fault !== undefined) this.#context.findings.addFault(this.#value.findAt(pointer), fault);
+    if (fault !== undefined) this.#context.findings.addFault(this.#rootNode.findAt(pointer), fault);
   }
 }
 
-/** Returns the fault of a value of a keyword that holds no schemas; undefined if it is valid. */
+/** Returns the fault in the value of a keyword that takes no schemas; undefined if it is valid. */
 function findKeywordFault(keyword: string, value: JsonValue, root: JsonObject): string | undefined {
   if (keyword === 'pattern') return findPatternFault(value);
   if (keyword === '$ref') return findReferenceFault(value, root);
@@ -130,8 +130,8 @@ function findKeywordFault(keyword: string, value: JsonValue, root: JsonObject): 
   if (NUMBER_KEYWORDS.has(keyword)) return findNumberFault(keyword, value);
 
   if (keyword === 'required') {
-    const isNames = isJsonList(value) && value.every(name => typeof name === 'string');
-    return isNames ? undefined : '`required` must be a list of names';
+    const isNameList = isJsonList(value) && value.every(name => typeof name === 'string');
+    return isNameList ? undefined : '`required` must be a list of names';
   }
 
   if (keyword !== 'enum') return undefined;
@@ -164,8 +164,8 @@ function findPatternFault(pattern: JsonValue): string | undefined {
 }
 
 /**
- * Returns the fault of a reference to anything but a part of the schema itself, because nothing is
- * fetched.
+ * Returns the fault of a reference; undefined if it leads to a part of the schema itself. A
+ * reference to another document is a fault, because nothing is fetched.
  */
 function findReferenceFault(reference: JsonValue, root: JsonObject): string | undefined {
   if (typeof reference !== 'string' || !reference.startsWith('#')) {

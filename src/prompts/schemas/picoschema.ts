@@ -3,21 +3,21 @@ import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats
 import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
-import { type SchemaContext, splitDescription } from './schema-reader.ts';
+import { type SchemaContext, splitDescription } from './schema-context.ts';
 
-/** The beginning of a note on a schema that is named and is nowhere. */
-export const MISSING_SCHEMA = 'unknown schema';
+/** The beginning of the note on a schema that is used by name and was not found. */
+export const MISSING_SCHEMA_PREFIX = 'unknown schema';
 
 /** Matches words that authors write as the type of an image. */
 const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
 
-/** Returns true for the note on a schema that is named and is nowhere. */
-export function isMissingSchema(message: string): boolean {
-  return message.startsWith(MISSING_SCHEMA);
+/** Returns true for the note on a schema that is used by name and was not found. */
+export function isMissingSchemaNote(message: string): boolean {
+  return message.startsWith(MISSING_SCHEMA_PREFIX);
 }
 
 /** The scalar types of Picoschema. */
-export const SCALARS: ReadonlySet<string> = new Set([
+export const SCALAR_TYPES: ReadonlySet<string> = new Set([
   'any',
   'boolean',
   'integer',
@@ -26,33 +26,36 @@ export const SCALARS: ReadonlySet<string> = new Set([
   'string',
 ]);
 
-const PICOSCHEMA_FORMS =
+const FIELD_ADVICE =
   'write `field: type, description`, where the type is string, number, integer, boolean, null or any';
 
 /** Matches `name`, `name?`, `name(array)` and `name?(enum, what it is for)`. */
 const PICOSCHEMA_KEY =
   /^(?<name>[^?()]+)(?<optionalMark>\?)?(?:\((?<type>[^,()]*)(?:,(?<description>[^]*))?\))?$/;
+
+/** The key whose value is the type of all fields that are not declared. */
 const WILDCARD = '(*)';
 
 /**
- * Reads a schema in either form as JSON Schema; undefined if it is empty. Faults become findings.
+ * Reads a schema, in Picoschema or JSON Schema, as JSON Schema. Faults become findings; returns
+ * undefined for them, for an empty schema and for the name of an unknown one.
  */
 export function readSchema(value: YamlValue, context: SchemaContext): JsonObject | undefined {
   if (value.isEmpty) return undefined;
   return context.findings.attempt(() => {
-    if (isUnknownName(value, context)) {
+    if (isUnknownSchemaName(value, context)) {
       const name = value.readText('schema');
       const files = `${name}.schema.json and ${name}.schema.yaml`;
       context.findings.addNote(
         value,
-        `${MISSING_SCHEMA} \`${name}\` (${files}): anything is accepted`,
+        `${MISSING_SCHEMA_PREFIX} \`${name}\` (${files}): anything is accepted`,
       );
       return undefined;
     }
 
     if (!isJsonSchema(value)) return readType(value, context);
 
-    const schema = withWrittenTypes(value.toJson()) as JsonObject;
+    const schema = expandShorthand(value.toJson()) as JsonObject;
     checkJsonSchema(schema, value, context);
     return 'type' in schema || !isJsonObject(schema['properties'])
       ? schema
@@ -67,39 +70,36 @@ function isJsonSchema(value: YamlValue): boolean {
   const type = entries.get('type');
   if ([...JSON_TYPES, 'any'].includes(type?.scalar ?? '')) return true;
   if (type?.isList || entries.get('properties')?.isMap) return true;
-  const isCombined = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => entries.get(key)?.isList);
-  return isCombined || [...entries.keys()].some(key => key.startsWith('$'));
+  const hasCombination = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => entries.get(key)?.isList);
+  return hasCombination || [...entries.keys()].some(key => key.startsWith('$'));
 }
 
-/**
- * Returns true for a schema that is one word: the name of a schema in a registry that is not
- * available.
- */
-function isUnknownName(value: YamlValue, { namedSchemas }: SchemaContext): boolean {
+/** Returns true for a single word that could only be the name of a schema in a registry. */
+function isUnknownSchemaName(value: YamlValue, { namedSchemas }: SchemaContext): boolean {
   const name = value.isNull ? undefined : value.scalar;
   if (name === undefined || !/^[A-Za-z_][\w.-]*$/u.test(name)) return false;
-  return !SCALARS.has(name) && !Object.hasOwn(namedSchemas, name) && !IMAGE_TYPE.test(name);
+  return !SCALAR_TYPES.has(name) && !Object.hasOwn(namedSchemas, name) && !IMAGE_TYPE.test(name);
 }
 
 /** Expands properties of a JSON Schema that are written like Picoschema: `type, description`. */
-function withWrittenTypes(schema: JsonValue): JsonValue {
+function expandShorthand(schema: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return schema;
   const [properties, items] = [schema['properties'], schema['items']];
   return {
     ...schema,
     ...(isJsonObject(properties) && {
       properties: Object.fromEntries(
-        Object.entries(properties).map(([name, property]) => [name, toWrittenType(property)]),
+        Object.entries(properties).map(([name, property]) => [name, expandProperty(property)]),
       ),
     }),
-    ...(items !== undefined && { items: isJsonList(items) ? items : toWrittenType(items) }),
+    ...(items !== undefined && { items: isJsonList(items) ? items : expandProperty(items) }),
   };
 }
 
-function toWrittenType(property: JsonValue): JsonValue {
-  if (typeof property !== 'string') return withWrittenTypes(property);
+function expandProperty(property: JsonValue): JsonValue {
+  if (typeof property !== 'string') return expandShorthand(property);
   const { type, description } = splitDescription(property);
-  if (!SCALARS.has(type)) return property;
+  if (!SCALAR_TYPES.has(type)) return property;
   return { ...(type !== 'any' && { type }), ...(description !== undefined && { description }) };
 }
 
@@ -110,21 +110,21 @@ function formatImageAdvice(type: string): string {
 /** Reads a type: `type, description`, or a map of fields. */
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (value.isMap) return readFields(value.readEntries('this object'), context);
-  if (value.isList) throw faultAt(value, `a list is not a type: ${PICOSCHEMA_FORMS}`);
+  if (value.isList) throw faultAt(value, `a list is not a type: ${FIELD_ADVICE}`);
 
   // YAML reads the type `null` as an empty value.
   const typeText = value.isNull ? 'null' : value.readText('a type');
   const { type, description } = splitDescription(typeText);
   const descriptionField = description === undefined ? {} : { description };
   if (type === 'any') return descriptionField;
-  if (SCALARS.has(type)) return { type, ...descriptionField };
+  if (SCALAR_TYPES.has(type)) return { type, ...descriptionField };
 
   const namedSchema = Object.hasOwn(context.namedSchemas, type)
     ? context.namedSchemas[type]
     : undefined;
   if (namedSchema) return { ...namedSchema, ...descriptionField };
   if (IMAGE_TYPE.test(type)) throw faultAt(value, formatImageAdvice(type));
-  throw faultAt(value, `\`${type}\` is not a type: ${PICOSCHEMA_FORMS}`);
+  throw faultAt(value, `\`${type}\` is not a type: ${FIELD_ADVICE}`);
 }
 
 function readFields(entries: readonly YamlEntry[], context: SchemaContext): JsonObject {
@@ -132,7 +132,7 @@ function readFields(entries: readonly YamlEntry[], context: SchemaContext): Json
   const requiredNames: string[] = [];
   let additionalProperties: JsonValue = false;
   for (const entry of entries) {
-    if (context.isFull()) break;
+    if (context.hasTooManyFields()) break;
 
     if (entry.key === WILDCARD) {
       additionalProperties = context.findings.attempt(() => readType(entry.value, context)) ?? {};
@@ -166,15 +166,15 @@ interface PicoField {
 
 function readField(entry: YamlEntry, context: SchemaContext): PicoField {
   context.countField(entry);
-  const key = PICOSCHEMA_KEY.exec(entry.key)?.groups ?? {};
-  const name = key['name']?.trim() ?? '';
+  const keyParts = PICOSCHEMA_KEY.exec(entry.key)?.groups ?? {};
+  const name = keyParts['name']?.trim() ?? '';
   if (!isFieldName(name)) {
-    throw faultAt(entry, `\`${entry.key}\` is not a field: ${PICOSCHEMA_FORMS}`);
+    throw faultAt(entry, `\`${entry.key}\` is not a field: ${FIELD_ADVICE}`);
   }
 
-  const isOptional = key['optionalMark'] !== undefined;
-  const type = readFieldType(entry, key['type']?.trim(), name, context);
-  const description = key['description']?.trim() ?? '';
+  const isOptional = keyParts['optionalMark'] !== undefined;
+  const type = readFieldType(entry, keyParts['type']?.trim(), name, context);
+  const description = keyParts['description']?.trim() ?? '';
   const schema = description === '' ? type : { ...type, description };
 
   return { name, isOptional, schema: isOptional ? allowNull(schema) : schema };
@@ -214,7 +214,7 @@ function readChoices(entry: YamlEntry, name: string): JsonValue[] {
   return [...choicesByJson.values()];
 }
 
-/** Allows null for an optional field. */
+/** Returns the schema of an optional field, which may also be null. */
 function allowNull(schema: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
   if (typeof type === 'string') return { ...schema, type: [type, 'null'] };

@@ -77,7 +77,7 @@ export function findReferenceLoop(schema: JsonValue): string | undefined {
   return undefined;
 }
 
-/** A search for loops in depth: a part is open as long as the parts that it leads to are visited. */
+/** A depth-first search: a part is open while the parts that it leads to are visited. */
 class LoopSearch {
   readonly #targets: ReferenceTargets;
   readonly #states = new Map<JsonObject, 'open' | 'done'>();
@@ -118,7 +118,7 @@ class LoopSearch {
   }
 }
 
-/** The parts of a schema that references can name. */
+/** The parts of a schema that references can name: those with an `$id` and those with an anchor. */
 class ReferenceTargets {
   readonly #documents = new Map<string, SchemaPart>();
   readonly #anchors = new Map<string, SchemaPart>();
@@ -147,8 +147,8 @@ class ReferenceTargets {
     }
 
     const steps = hash.split('/').slice(1).map(decodeUriStep);
-    let { schema: target, base: targetBase }: { schema: JsonValue | undefined; base: string } =
-      document;
+    let target: JsonValue | undefined = document.schema;
+    let targetBase = document.base;
     for (const [index, step] of steps.entries()) {
       // A schema on the way may have an `$id`, which is the base of the references in it.
       if (index > 0) targetBase = findBase(target, targetBase);

@@ -4,24 +4,24 @@ import { getErrorMessage } from '../../utils/error-utils.ts';
 import { LimitExceeded, runWithinTime } from '../../utils/limit-exceeded.ts';
 import { pickFirstMismatch, type SchemaMismatch } from './mismatch.ts';
 
-/** The first mismatch between a value and its schema. */
+/** The reason why a value doesn't pass a check: its first mismatch, or a fault of the schema. */
 export interface ValidationMismatch extends SchemaMismatch {
   /** True if the schema can't be used, so that nothing was checked. */
   readonly isSchemaFault?: true;
 }
 
-/** Checks a value against a schema; returns undefined if it matches. */
+/**
+ * Checks a value against a schema; returns undefined if it matches.
+ *
+ * @throws {LimitExceeded} if the checks take too long, as with a pattern that backtracks, or if the
+ * schema refers to itself without end
+ */
 export type SchemaChecker = (
   schema: JsonObject,
   value: JsonValue,
 ) => ValidationMismatch | undefined;
 
-/**
- * Returns a checker whose checks may take `limitMs` together. Remote references are not fetched.
- *
- * @throws {LimitExceeded} from a check that takes longer, such as a pattern with catastrophic
- * backtracking
- */
+/** Returns a checker whose checks may take `limitMs` together. Remote references are not fetched. */
 export async function createSchemaChecker(limitMs: number): Promise<SchemaChecker> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const createCompiler = (): SchemaCompiler =>
@@ -41,18 +41,19 @@ export async function createSchemaChecker(limitMs: number): Promise<SchemaChecke
     const { $schema: _, ...schema } = declaredSchema;
     const startedAt = performance.now();
     try {
-      const checkOne = (): ValidationMismatch | undefined => {
-        // Schemas with their own names could be mistaken for each other.
-        const isNamed = JSON.stringify(schema).includes('"$id"');
-        return compileAndCheck(isNamed ? createCompiler() : sharedCompiler, schema, value);
+      const checkValue = (): ValidationMismatch | undefined => {
+        // The shared compiler would mistake schemas with the same `$id` for each other.
+        const hasOwnId = JSON.stringify(schema).includes('"$id"');
+        return compileAndCheck(hasOwnId ? createCompiler() : sharedCompiler, schema, value);
       };
-      return runWithinTime('checking a value against its schema', limitMs, checkOne, remainingMs);
+      return runWithinTime('checking a value against its schema', limitMs, checkValue, remainingMs);
     } finally {
       remainingMs -= performance.now() - startedAt;
     }
   };
 }
 
+/** The part of Ajv that is used here. */
 interface SchemaCompiler {
   compile(schema: object): ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 }

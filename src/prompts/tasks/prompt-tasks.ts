@@ -52,7 +52,7 @@ const SMALL_LIMITS: TaskLimits = {
   checkMs: 50,
   ownTime: measureCpuTime,
   // Only commands convert, and a separate process takes longer to start than most conversions.
-  conversion: { fileBytes: 256 * 1024, ms: 500, ownTime: measureCpuTime },
+  conversion: { maxFileBytes: 256 * 1024, maxOwnTimeMs: 500, getOwnTimeMs: measureCpuTime },
 };
 
 function measureCpuTime(): number {

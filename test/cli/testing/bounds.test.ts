@@ -137,7 +137,7 @@ describe('a configuration of promptfoo', () => {
 
   it('is converted in a separate process, which ends with the command', async () => {
     const stop = new AbortController();
-    const options = { settings: [], directory: '/' };
+    const options = { settingNames: [], directory: '/' };
     const work = { text: CONFIG, file: 'config.yaml', options };
     const converting = runFileTask(contextUntil(stop.signal), 'convert', work);
     stop.abort(new Error('stopped'));

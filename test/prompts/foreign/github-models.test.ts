@@ -276,9 +276,12 @@ describe('the tests of a prompt of GitHub Models', () => {
   });
 
   it('are written as a test file of promptrun', async () => {
-    const converted = await convertForeign(TESTS, 'x.prompt.yml', { directory: '/', settings: [] });
-    const { prompt, notes } = converted;
-    const test = formatTestFile(converted.test ?? {});
+    const converted = await convertForeign(TESTS, 'x.prompt.yml', {
+      directory: '/',
+      settingNames: [],
+    });
+    const { promptText: prompt, notes } = converted;
+    const test = formatTestFile(converted.testContent ?? {});
 
     expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
     expect(test).toMatch(/^trim: true\ncases:\n/);

@@ -28,8 +28,8 @@ export function renderForeign(
 
 /** Reads the prompt file that such a file is converted to. */
 export async function readConverted(file: string, text: string) {
-  const converted = await convertForeign(text, file, { settings: [], directory: '.' });
-  return parsePromptFile(converted.prompt, 'converted.prompt');
+  const converted = await convertForeign(text, file, { settingNames: [], directory: '.' });
+  return parsePromptFile(converted.promptText, 'converted.prompt');
 }
 
 /** Returns the messages from the prompt file that such a file is converted to. */

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  asTemplate,
   END_MARK,
   fillInputs,
+  formatPieces,
   listInputs,
   splitAtInputs,
 } from '../../../src/prompts/foreign/template-pieces.ts';
@@ -13,7 +13,7 @@ import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 function rendered(text: string, value: string): string {
   const pieces = [...splitAtInputs(text), END_MARK];
   const inputs = Object.fromEntries(listInputs(pieces).map(name => [name, value]));
-  const definition = parsePromptFile(`{{role "user"}}${asTemplate(pieces)}`, 'x.prompt');
+  const definition = parsePromptFile(`{{role "user"}}${formatPieces(pieces)}`, 'x.prompt');
   const { messages } = previewPrompt(definition, { inputs });
   return messages
     .flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '?')))

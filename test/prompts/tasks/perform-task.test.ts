@@ -223,11 +223,11 @@ describe('renders of one template', () => {
 });
 
 describe('a conversion of a promptfoo configuration', () => {
-  const small = { fileBytes: 1000, ms: 500, ownTime: () => 0 };
+  const small = { maxFileBytes: 1000, maxOwnTimeMs: 500, getOwnTimeMs: () => 0 };
   const config = (tests: string): string =>
     `prompts: ["Say {{a}}"]\nproviders: [openai:gpt-4o]\ntests: ${tests}\n`;
 
-  const options = { settings: [], directory: '/', isForTest: true };
+  const options = { settingNames: [], directory: '/', isForTest: true };
 
   it('is done in this process if it is short, and in another if it names a large file', async () => {
     const directory = temporaryDirectory();
@@ -264,7 +264,7 @@ describe('a conversion of a promptfoo configuration', () => {
     await expect(convert('"*.yaml"', small)).rejects.toThrow(LimitExceeded);
 
     let now = 0;
-    const slow = { ...small, ownTime: () => (now += 600) };
+    const slow = { ...small, getOwnTimeMs: () => (now += 600) };
 
     await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(LimitExceeded);
     expect((await convert('[{vars: {a: 1}}]', small)).cases).toHaveLength(1);

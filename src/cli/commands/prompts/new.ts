@@ -113,12 +113,12 @@ async function buildFileTexts(
   const source = await readTextFile(from, ctx.cwd, 'prompts new');
   const { PROVIDER_SETTINGS } = await import('../../../models/model-entry.ts');
   const options = {
-    settings: [...PROVIDER_SETTINGS],
+    settingNames: [...PROVIDER_SETTINGS],
     directory: path.dirname(path.resolve(ctx.cwd, from)),
-    prompt: prompt === undefined ? undefined : parsePromptNumber(prompt),
+    promptNumber: prompt === undefined ? undefined : parsePromptNumber(prompt),
     allowOutside: ctx.globals.allowOutside,
     ...(items !== undefined && {
-      items: {
+      rowsFile: {
         file: items,
         text: await readTextFile(items, ctx.cwd, '--items', MAX_TEST_FILE_BYTES),
       },
@@ -130,9 +130,13 @@ async function buildFileTexts(
     ctx.io.note(`note: ${toOneLine(file)}:${line}: ${toOneLine(message)}`);
   }
 
-  const { test, models } = conversion;
+  const { promptText, testContent, modelsText } = conversion;
   const { formatTestFile } = await import('../../../prompts/foreign/file-texts.ts');
-  return { prompt: conversion.prompt, test: test && formatTestFile(test), models };
+  return {
+    prompt: promptText,
+    test: testContent && formatTestFile(testContent),
+    models: modelsText,
+  };
 }
 
 function parsePromptNumber(text: string): number {

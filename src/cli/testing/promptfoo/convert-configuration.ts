@@ -52,7 +52,7 @@ export interface PromptfooTests {
   readonly prompts: readonly ConvertedTests[];
   /** promptfoo's default judge, used if nothing names a judge. */
   readonly judge: NamedJudge | undefined;
-  readonly leftOutCount: number;
+  readonly leftOutCaseCount: number;
   /** Maximum number of cases to run at a time. */
   readonly maxConcurrency: number | undefined;
 }
@@ -89,12 +89,12 @@ export async function convertTestedConfiguration(
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
   for (const warning of warnings) ctx.io.noteOnce(`note: ${formatNote(warning)}`);
 
-  if (!hasModels && first?.isWithoutModel) {
+  if (!hasModels && first?.namesOnlyUnknownProviders) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
   }
 
-  if (first?.models !== undefined && allowCommands) {
-    ctx.declaredModels.push({ text: first.models, file });
+  if (first?.modelsText !== undefined && allowCommands) {
+    ctx.declaredModels.push({ text: first.modelsText, file });
   }
 
   const prompts: ConvertedTests[] = [];
@@ -106,7 +106,10 @@ export async function convertTestedConfiguration(
   return {
     prompts,
     judge: await findDefaultJudge(ctx),
-    leftOutCount: convertedPrompts.reduce((sum, { leftOutCount = 0 }) => sum + leftOutCount, 0),
+    leftOutCaseCount: convertedPrompts.reduce(
+      (sum, { leftOutCaseCount = 0 }) => sum + leftOutCaseCount,
+      0,
+    ),
     maxConcurrency: first?.maxConcurrency,
   };
 }
@@ -154,13 +157,13 @@ async function createConverter(
   const takenNames = await readDescribedNames(ctx);
   const createWork = (programOutputs: ProgramOutputs) => {
     const options: ConvertOptions = {
-      settings: [...PROVIDER_SETTINGS],
+      settingNames: [...PROVIDER_SETTINGS],
       directory: path.dirname(file),
-      prompt: 1,
+      promptNumber: 1,
       allowOutside: ctx.globals.allowOutside,
       isForTest: true,
       allowCommands,
-      takenModels: takenNames.models,
+      takenModelNames: takenNames.models,
       takenProviders: takenNames.providers,
       programOutputs,
       env: pickNamedEnvironment(text, ctx),
@@ -271,12 +274,19 @@ async function findDefaultJudge({ env }: Context): Promise<NamedJudge | undefine
  */
 async function readConvertedTests(
   ctx: Context,
-  { prompt, test, cases = [], program, template, isPromptLeftOut = false }: ConvertedPrompt,
+  {
+    promptText,
+    testContent,
+    cases = [],
+    program,
+    template,
+    isPromptLeftOut = false,
+  }: ConvertedPrompt,
   source: { readonly file: string; readonly name: string; readonly number: number },
 ): Promise<ConvertedTests[]> {
-  if (test === undefined || isPromptLeftOut) return [];
+  if (testContent === undefined || isPromptLeftOut) return [];
 
-  const tests = { test, cases, number: source.number };
+  const tests = { test: testContent, cases, number: source.number };
   if (program) {
     const prompts = await makePromptsByProgram(ctx, program, cases, source);
     return prompts.map(casePrompt => ({ ...casePrompt, ...tests }));
@@ -287,7 +297,7 @@ async function readConvertedTests(
     return prompts.map(casePrompt => ({ ...casePrompt, ...tests, template }));
   }
 
-  return [{ prompt, ...tests }];
+  return [{ prompt: promptText, ...tests }];
 }
 
 /**
@@ -313,7 +323,7 @@ function checkSupported(
   }
 
   const needsPrograms = notes.some(({ needsCommands }) => needsCommands);
-  const entries = convertedPrompts[0]?.models;
+  const entries = convertedPrompts[0]?.modelsText;
   if (needsPrograms && entries !== undefined) {
     ctx.io.note('note: its programs and addresses as entries of a models file:');
     for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${toOneLine(line)}`);

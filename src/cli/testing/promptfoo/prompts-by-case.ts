@@ -35,8 +35,8 @@ export async function makePromptsByProgram(
   const { argv, frontMatter, labels, line } = program;
   const id = frontMatter['model'] ?? 'echo';
   const inputsByModel = (labels ?? [id]).map((label, model) =>
-    cases.map(({ vars, models }) => {
-      const isAsked = labels === undefined || (models?.includes(model) ?? true);
+    cases.map(({ vars, modelIndices }) => {
+      const isAsked = labels === undefined || (modelIndices?.includes(model) ?? true);
       return isAsked ? JSON.stringify({ vars, provider: { id, label }, config: {} }) : undefined;
     }),
   );
@@ -71,7 +71,7 @@ export async function makePromptsByTemplate(
 ): Promise<CasePrompt[]> {
   const templates = cases.map(({ vars, turn }) => ({
     template: template.text,
-    vars: { ...vars, ...(turn?.conversation && { _conversation: [] }) },
+    vars: { ...vars, ...(turn?.conversationKey && { _conversation: [] }) },
   }));
   const renderedPrompts = await renderNunjucks(ctx, templates).catch((error: unknown) => {
     ctx.signal.throwIfAborted();

@@ -23,7 +23,7 @@ export async function readPromptfooTests(
 ): Promise<TestFile[]> {
   const name = toSharedPath(ctx.cwd, file);
   const converted = await convertTestedConfiguration(ctx, { ...options, file, name });
-  const { prompts, judge, leftOutCount, maxConcurrency } = converted;
+  const { prompts, judge, leftOutCaseCount, maxConcurrency } = converted;
   const hasOnePrompt = new Set(prompts.map(({ number }) => number)).size === 1;
   const source = {
     file,
@@ -53,7 +53,7 @@ export async function readPromptfooTests(
 
   const [firstFile, ...otherFiles] = files;
   noteDefaultJudge(ctx, files, options.judge);
-  return firstFile ? [{ ...firstFile, leftOutCaseCount: leftOutCount }, ...otherFiles] : [];
+  return firstFile ? [{ ...firstFile, leftOutCaseCount }, ...otherFiles] : [];
 }
 
 /**
@@ -70,7 +70,7 @@ function toTestsNode({ test, cases: caseFacts }: Pick<ConvertedTests, 'test' | '
 }
 
 type CasesOfModels = Pick<TestFile, 'models' | 'cases'>;
-type CaseOfModels = TestCase & Pick<ConvertedCase, 'models'>;
+type CaseOfModels = TestCase & Pick<ConvertedCase, 'modelIndices'>;
 
 /**
  * Returns the cases of a prompt at their places in the configuration: the user never sees the
@@ -85,11 +85,11 @@ function placePromptCases(
     const {
       line = 1,
       leftOutCheckCount = 0,
-      models: ownModels,
+      modelIndices: ownIndices,
       turn,
       vars = {},
     } = caseFacts[index] ?? {};
-    const models = model === undefined ? ownModels : [model];
+    const modelIndices = model === undefined ? ownIndices : [model];
     const fault =
       promptFault === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${promptFault}`);
 
@@ -97,10 +97,10 @@ function placePromptCases(
       ...testCase,
       name: hasOnePrompt ? testCase.name : `${testCase.name} (prompt ${number})`,
       line,
-      leftOutCheckCount: leftOutCheckCount,
+      leftOutCheckCount,
       expect: testCase.expect.map(expectation => ({ ...expectation, line })),
       ...(fault && { fault }),
-      ...(models && { models }),
+      ...(modelIndices && { modelIndices }),
       ...(turn && template && { turn: { ...turn, index, template, vars, promptNumber: number } }),
     };
   });
@@ -117,13 +117,13 @@ function groupByModels(
     readonly models: readonly TestedModel[];
     cases: TestCase[];
   }[] = [];
-  for (const { models: indices, ...testCase } of cases) {
-    const key = String(indices);
+  for (const { modelIndices, ...testCase } of cases) {
+    const key = String(modelIndices);
     const last = groups.at(-1);
     if (last?.key === key) {
       last.cases.push(testCase);
     } else {
-      const ownModels = indices?.flatMap(index => models[index] ?? []);
+      const ownModels = modelIndices?.flatMap(index => models[index] ?? []);
       groups.push({ key, models: ownModels ?? models, cases: [testCase] });
     }
   }

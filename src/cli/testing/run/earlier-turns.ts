@@ -24,7 +24,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   const listEarlierCases = (laterCase: T): T[] => {
     const { turn } = laterCase.testCase;
     if (!turn) return [];
-    return turn.after
+    return turn.afterIndices
       .flatMap(index => casesByTurn.get(getTurnKey(laterCase, turn.promptNumber, index)) ?? [])
       .filter(earlierCase => mayUseAnswer(laterCase, earlierCase));
   };
@@ -41,7 +41,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
 
 /** Returns true if the models of two cases fit: an answer in a variable may be any model's. */
 function mayUseAnswer(laterCase: CaseOfFile, earlierCase: CaseOfFile): boolean {
-  const isInVariable = earlierCase.testCase.turn?.storesAs !== undefined;
+  const isInVariable = earlierCase.testCase.turn?.answerVariable !== undefined;
   return isInVariable || getTestedModelKey(earlierCase) === getTestedModelKey(laterCase);
 }
 

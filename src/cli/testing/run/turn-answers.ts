@@ -49,7 +49,9 @@ export function sortJobsByTurn<J extends TurnEntry>(
     if (!turn) return [];
     const model = models.indexOf(getTestedModelKey(job.prepared.entry));
     const repetition = job.repetition - job.prepared.firstRepetition;
-    return [{ job, turn, order: [turn.test, repetition, turn.index, model, turn.promptNumber] }];
+    return [
+      { job, turn, order: [turn.testNumber, repetition, turn.index, model, turn.promptNumber] },
+    ];
   });
   return jobsOfTurns.toSorted((one, other) => compareLists(one.order, other.order));
 }
@@ -86,7 +88,7 @@ export class TurnAnswers {
    * undefined if none does.
    */
   findNotRunResult({ entry }: PreparedEntry, turn: TestTurn): RequestResult | undefined {
-    const keys = [findConversationKey(entry, turn), ...turn.takes.map(getStoreKey)];
+    const keys = [findConversationKey(entry, turn), ...turn.usedAnswerVariables.map(getStoreKey)];
     const [unansweredTurn] = keys.flatMap(key =>
       key === undefined ? [] : (this.#unanswered.get(key) ?? []),
     );
@@ -138,8 +140,8 @@ export class TurnAnswers {
       expectedCreation: { promptVersionId, inputsDigest: buildRunBody(turnRequest).digest },
       onAnswer: (output, transformed) => {
         if (key !== undefined) this.#continueConversation(key, renderedPrompt.text, output);
-        if (turn.storesAs !== undefined && isTruthy(transformed)) {
-          this.#storedAnswers.set(turn.storesAs, transformed);
+        if (turn.answerVariable !== undefined && isTruthy(transformed)) {
+          this.#storedAnswers.set(turn.answerVariable, transformed);
         }
       },
     };
@@ -154,7 +156,7 @@ export class TurnAnswers {
   ): void {
     const keys = [
       findConversationKey(entry, turn),
-      turn.storesAs === undefined ? undefined : getStoreKey(turn.storesAs),
+      turn.answerVariable === undefined ? undefined : getStoreKey(turn.answerVariable),
     ];
     for (const key of keys) {
       if (key === undefined) continue;
@@ -214,10 +216,10 @@ export class TurnAnswers {
 /** Returns the key of the conversation that a turn continues; undefined if it continues none. */
 function findConversationKey(
   entry: TestEntry,
-  { promptNumber, conversation }: TestTurn,
+  { promptNumber, conversationKey }: TestTurn,
 ): string | undefined {
-  if (conversation === undefined) return undefined;
-  return JSON.stringify([getTestedModelKey(entry), promptNumber, conversation]);
+  if (conversationKey === undefined) return undefined;
+  return JSON.stringify([getTestedModelKey(entry), promptNumber, conversationKey]);
 }
 
 function getStoreKey(name: string): string {

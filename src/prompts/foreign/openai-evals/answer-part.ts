@@ -5,8 +5,8 @@ import { isReference, type Reference, type TextPart } from './row-references.ts'
 export type AnswerPart = Pick<Reference, 'path'>;
 
 /**
- * Returns the part of the answer that texts refer to. Adds a note and returns undefined unless they
- * refer to exactly one that an expectation can check.
+ * Returns the part of the answer that texts refer to. If they refer to none, to several or to one
+ * that an expectation can't check, adds a note and returns undefined.
  */
 export function findAnswerPart(
   parts: readonly TextPart[],
@@ -29,7 +29,7 @@ export function findAnswerPart(
   return undefined;
 }
 
-/** Returns JavaScript for the answer, or for a part of it; undefined if the part doesn't exist. */
+/** Returns JavaScript for the answer or a part of it; undefined if promptrun has no such part. */
 export function findAnswerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
   if (kind === 'output_text' && path.length === 0) return 'output';
   if (kind !== 'output_json') return undefined;
@@ -38,7 +38,7 @@ export function findAnswerCode({ path: [kind, ...path] }: AnswerPart): string | 
   return `(value => typeof value === 'string' ? value : JSON.stringify(value) ?? '')(${value})`;
 }
 
-/** Returns the transform that selects a part of the answer; nothing for the whole answer. */
+/** Returns the `transform` that selects a part of the answer; no field for the whole answer. */
 export function toAnswerTransform(answer: AnswerPart): { readonly transform?: string } {
   const code = findAnswerCode(answer) ?? 'output';
   return code === 'output' ? {} : { transform: code };

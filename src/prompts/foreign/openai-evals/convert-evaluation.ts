@@ -12,13 +12,14 @@ import { formatNumber } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { Findings } from '../../findings.ts';
 import type { ConvertOptions } from '../convert-options.ts';
-import { buildTestFile, formatPromptFile, type TestCaseText, withEndMark } from '../file-texts.ts';
+import type { ConvertedPrompt } from '../converted-prompt.ts';
+import { buildTestFile, formatPromptFile, type TestFileCase, withEndMark } from '../file-texts.ts';
 import { formatCaseName } from '../foreign-tests.ts';
 import { findChatRole, listInputs, type Piece } from '../template-pieces.ts';
 import type { Criterion } from './criterion.ts';
 import { type EvaluationRow, getRowText, readEvaluationRows } from './evaluation-rows.ts';
 import { readCriterion } from './read-criterion.ts';
-import { addOpenaiProvider, readMessages } from './read-messages.ts';
+import { qualifyOpenaiModel, readMessages } from './read-messages.ts';
 import { isReference, splitAtReferences, type TextPart } from './row-references.ts';
 
 /** The name of this format, with its article. */
@@ -52,25 +53,21 @@ export function isEvaluation(document: JsonValue): boolean {
   );
 }
 
+type ConvertedEvaluation = Pick<ConvertedPrompt, 'promptText' | 'testContent'>;
+
 /** Converts the definition of an evaluation, with its rows, to a prompt file and a test file. */
 export function convertEvaluation(
   { file, text }: { readonly file: string; readonly text: string },
   findings: Findings,
-  { items: rowsFile }: Pick<ConvertOptions, 'items'>,
+  { rowsFile }: Pick<ConvertOptions, 'rowsFile'>,
 ): ConvertedEvaluation | undefined {
   return findings.attempt(() => convertDefinition(parseYaml(text, 1, file), rowsFile, findings));
-}
-
-interface ConvertedEvaluation {
-  readonly prompt: string;
-  /** The test file; undefined without rows. */
-  readonly test: JsonObject | undefined;
 }
 
 /** @throws {FileFault} if the evaluation has no equivalent */
 function convertDefinition(
   root: YamlValue,
-  rowsFile: ConvertOptions['items'],
+  rowsFile: ConvertOptions['rowsFile'],
   findings: Findings,
 ): ConvertedEvaluation {
   const entries = root.readValuesByKey(OPENAI_EVALS);
@@ -79,7 +76,7 @@ function convertDefinition(
   const criteria = criterionNodes
     .map(node => readCriterion(node, findings))
     .filter(criterion => criterion !== undefined);
-  checkNumberOfChecks(rows, criteria, root);
+  requireAllowedCheckCount(rows, criteria, root);
 
   const evaluation = root.toJson();
   const run = readEvaluationRun(evaluation);
@@ -90,22 +87,30 @@ function convertDefinition(
   const nestedNames = Object.keys(schemas);
   const frontMatter = buildEvaluationFrontMatter(entries.get('name')?.scalar, run);
 
-  const prompt = formatPromptFile(frontMatter, withEndMark(body), { used: nestedNames, schemas });
+  const promptText = formatPromptFile(frontMatter, withEndMark(body), {
+    usedInTags: nestedNames,
+    schemas,
+  });
 
   if (rows.length === 0) {
-    noteMissingRows(criteria, root, findings);
-    return { prompt, test: undefined };
+    addMissingRowsNote(criteria, root, findings);
+    return { promptText, testContent: undefined };
   }
 
-  const names = [...new Set([...listInputs(body), ...nestedNames])];
+  const inputNames = [...new Set([...listInputs(body), ...nestedNames])];
   const cases = rows.map((row, index) =>
-    convertRow(row, index + 1, { names, criteria, rowsFile: rowsFile?.file, findings }),
+    convertRow(row, index + 1, {
+      inputNames,
+      criteria,
+      rowsFile: rowsFile?.file,
+      findings,
+    }),
   );
-  return { prompt, test: buildTestFile({ cases }) };
+  return { promptText, testContent: buildTestFile({ cases }) };
 }
 
 /** @throws {FileFault} if the rows and criteria make too many checks */
-function checkNumberOfChecks(
+function requireAllowedCheckCount(
   rows: readonly EvaluationRow[],
   criteria: readonly Criterion[],
   root: YamlValue,
@@ -115,14 +120,14 @@ function checkNumberOfChecks(
   throw faultAt(root, `its rows and criteria make more than ${formatNumber(BOUNDS.checks)} checks`);
 }
 
-function noteMissingRows(
+function addMissingRowsNote(
   criteria: readonly Criterion[],
   root: YamlValue,
   findings: Findings,
 ): void {
-  const what =
+  const reason =
     criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
-  findings.addNote(root, `${what}: --items <file> names them`);
+  findings.addNote(root, `${reason}: --items <file> names them`);
 }
 
 /** Returns the front matter of the prompt file. */
@@ -132,7 +137,7 @@ function buildEvaluationFrontMatter(
 ): JsonObject {
   return withoutUndefined({
     title: name,
-    model: model === undefined ? undefined : addOpenaiProvider(model),
+    model: model === undefined ? undefined : qualifyOpenaiModel(model),
     config: Object.keys(config).length > 0 ? config : undefined,
   });
 }
@@ -265,7 +270,7 @@ function listAnswerFields(criterionNodes: readonly YamlValue[]): ReadonlySet<str
 
 interface RowContext {
   /** The names of the prompt's inputs. */
-  readonly names: readonly string[];
+  readonly inputNames: readonly string[];
   readonly criteria: readonly Criterion[];
   readonly rowsFile: string | undefined;
   readonly findings: Findings;
@@ -275,9 +280,9 @@ interface RowContext {
 function convertRow(
   row: EvaluationRow,
   number: number,
-  { names, criteria, rowsFile, findings }: RowContext,
-): TestCaseText {
-  for (const name of names) {
+  { inputNames, criteria, rowsFile, findings }: RowContext,
+): TestFileCase {
+  for (const name of inputNames) {
     if (Object.hasOwn(row.fields, name)) continue;
     findings.addNote(
       { line: row.line, column: 1 },
@@ -286,10 +291,10 @@ function convertRow(
     );
   }
 
-  const inputs = Object.fromEntries(names.map(name => [name, getRowText(row, [name])]));
+  const inputs = Object.fromEntries(inputNames.map(name => [name, getRowText(row, [name])]));
   const otherPlaceholders = criteria
     .flatMap(({ placeholders }) => [...placeholders])
-    .filter(([name]) => !names.includes(name));
+    .filter(([name]) => !inputNames.includes(name));
 
   return {
     name: formatCaseName(number, Object.values(inputs)[0] ?? ''),

@@ -10,9 +10,11 @@ export interface Criterion {
   readonly buildExpectation: (row: EvaluationRow) => JsonObject | undefined;
 }
 
+/** The fields of a criterion, by key. */
 export type CriterionEntries = ReadonlyMap<string, YamlValue>;
 
-/** Adds a note on a criterion, as a predicate to follow its name. */
-export type AddCriterionNote = (what: string) => void;
+/** Adds a note on a criterion. Its message is a predicate that follows the criterion's name. */
+export type AddCriterionNote = (message: string) => void;
 
+/** For a criterion whose expectation has the fields of the row in it. */
 export const NO_PLACEHOLDERS: ReadonlyMap<string, readonly string[]> = new Map();

@@ -10,18 +10,20 @@ import { formatNumber } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 
+/** A row of an evaluation. */
 export interface EvaluationRow {
+  /** The line in its file, from 1. */
   readonly line: number;
   readonly fields: JsonObject;
 }
 
-/** Returns the text of a field, or of a part of one; empty if it doesn't exist. */
+/** Returns a field, or a part of one, as text; empty if it doesn't exist. */
 export function getRowText({ fields }: EvaluationRow, path: readonly string[]): string {
   return toTextOrEmpty(path.reduce<JsonValue | undefined>(findOwnValue, fields));
 }
 
 /**
- * Reads rows, one JSON object per line; one with `item` is unwrapped.
+ * Reads rows, one JSON object per line. The fields of a row may be in its `item`.
  *
  * @throws {InvalidPromptFile} with file and line
  */
@@ -34,8 +36,8 @@ export function readEvaluationRows({
 }): EvaluationRow[] {
   const lines = text.replace(/^\uFEFF/u, '').split('\n');
   const rows: EvaluationRow[] = [];
-  for (const [index, text] of lines.entries()) {
-    if (text.trim() !== '') rows.push(readEvaluationRow(text, index + 1, file));
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() !== '') rows.push(readEvaluationRow(line, index + 1, file));
   }
 
   if (rows.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');

@@ -6,8 +6,13 @@ import {
   type CriterionEntries,
   NO_PLACEHOLDERS,
 } from './criterion.ts';
-import { addOpenaiProvider, readMessages, type TextMessage } from './read-messages.ts';
-import { fillReferences, type Reference, splitAtReferences } from './row-references.ts';
+import { qualifyOpenaiModel, readMessages, type TextMessage } from './read-messages.ts';
+import {
+  fillReferences,
+  isReference,
+  type Reference,
+  splitAtReferences,
+} from './row-references.ts';
 
 /** The question of a criterion that a model judges. */
 interface CriterionQuestion {
@@ -17,28 +22,7 @@ interface CriterionQuestion {
   readonly model: string | undefined;
 }
 
-/** Reads the question of a criterion; undefined if its messages don't refer to the answer. */
-function readCriterionQuestion(
-  entries: CriterionEntries,
-  addNote: AddCriterionNote,
-): CriterionQuestion | undefined {
-  const node = entries.get('input');
-  const messages = node ? (readMessages(node.toJson(), node) ?? []) : [];
-  const answer = findAnswerPart(
-    messages.flatMap(({ text }) => splitAtReferences(text)),
-    addNote,
-  );
-  const model = entries.get('model')?.scalar;
-
-  return (
-    answer && {
-      messages,
-      answer,
-      model: model === undefined ? undefined : addOpenaiProvider(model),
-    }
-  );
-}
-
+/** Reads a criterion whose model answers with a label. */
 export function readLabelModel(
   entries: CriterionEntries,
   addNote: AddCriterionNote,
@@ -57,55 +41,27 @@ export function readLabelModel(
   const { messages, answer, model } = question;
   const systemMessages = messages.filter(isSystemMessage);
   const userMessages = messages.filter(message => !isSystemMessage(message));
-  const placeholders = new Map<string, readonly string[]>();
-  const system = joinJudgeText(systemMessages, placeholders);
-  const user = joinJudgeText(userMessages, placeholders);
+  const system = joinJudgeText(systemMessages);
+  const user = joinJudgeText(userMessages);
 
   const instruction = `Answer with one of these labels, and nothing else: ${labels.join(', ')}`;
   const llm = withoutUndefined({
     prompt: [user === '' ? system : user, instruction].join('\n\n'),
     systemPrompt: user !== '' && system !== '' ? system : undefined,
     model,
-    // A label that is part of another comes after it: the first one in the model's answer decides.
+    // A label that is part of another comes after it: the first that the answer contains decides.
     choices: labels
       .toSorted((a, b) => b.length - a.length)
       .map(label => ({ choice: label, score: passingLabels.includes(label) ? 1 : 0 })),
   });
 
-  return { placeholders, buildExpectation: () => ({ llm, ...toAnswerTransform(answer) }) };
-}
-
-function readLabelTexts(entries: CriterionEntries, key: string): string[] {
-  return (entries.get(key)?.readItems(key) ?? []).map(label => label.readText(key));
-}
-
-function isSystemMessage({ role }: TextMessage): boolean {
-  return role === 'system' || role === 'developer';
-}
-
-/**
- * Joins messages with a placeholder for each reference. Adds the fields that they name to
- * `placeholders`.
- */
-function joinJudgeText(
-  messages: readonly TextMessage[],
-  placeholders: Map<string, readonly string[]>,
-): string {
-  const addPlaceholder = ({ source: of, path }: Reference): string => {
-    if (of === 'sample') return '{{completion}}';
-    const field = path.join('.');
-    const name = field === 'completion' ? 'item.completion' : field;
-    placeholders.set(name, path);
-    return `{{${name}}}`;
+  return {
+    placeholders: collectPlaceholders(messages),
+    buildExpectation: () => ({ llm, ...toAnswerTransform(answer) }),
   };
-  const texts = messages.map(({ text }) =>
-    splitAtReferences(text)
-      .map(part => ('text' in part ? part.text : addPlaceholder(part)))
-      .join(''),
-  );
-  return texts.join('\n\n');
 }
 
+/** Reads a criterion whose model gives a score. */
 export function readScoreModel(
   entries: CriterionEntries,
   addNote: AddCriterionNote,
@@ -144,4 +100,59 @@ export function readScoreModel(
       };
     },
   };
+}
+
+/** Reads the question of a criterion; undefined if its messages don't refer to the answer. */
+function readCriterionQuestion(
+  entries: CriterionEntries,
+  addNote: AddCriterionNote,
+): CriterionQuestion | undefined {
+  const node = entries.get('input');
+  const messages = node ? (readMessages(node.toJson(), node) ?? []) : [];
+  const answer = findAnswerPart(
+    messages.flatMap(({ text }) => splitAtReferences(text)),
+    addNote,
+  );
+  const model = entries.get('model')?.scalar;
+
+  return (
+    answer && {
+      messages,
+      answer,
+      model: model === undefined ? undefined : qualifyOpenaiModel(model),
+    }
+  );
+}
+
+function readLabelTexts(entries: CriterionEntries, key: string): string[] {
+  return (entries.get(key)?.readItems(key) ?? []).map(label => label.readText(key));
+}
+
+function isSystemMessage({ role }: TextMessage): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/** Joins messages, with a placeholder for each reference. */
+function joinJudgeText(messages: readonly TextMessage[]): string {
+  const texts = messages.map(({ text }) =>
+    splitAtReferences(text)
+      .map(part => ('text' in part ? part.text : `{{${getPlaceholderName(part)}}}`))
+      .join(''),
+  );
+  return texts.join('\n\n');
+}
+
+/** Returns the name of the placeholder of a reference: `completion` is the whole answer. */
+function getPlaceholderName({ source, path }: Reference): string {
+  if (source === 'sample') return 'completion';
+  const field = path.join('.');
+  return field === 'completion' ? 'item.completion' : field;
+}
+
+/** Returns the fields of the row that messages refer to, by the names of their placeholders. */
+function collectPlaceholders(messages: readonly TextMessage[]): Criterion['placeholders'] {
+  const references = messages
+    .flatMap(({ text }) => splitAtReferences(text))
+    .filter(part => isReference(part, 'item'));
+  return new Map(references.map(reference => [getPlaceholderName(reference), reference.path]));
 }

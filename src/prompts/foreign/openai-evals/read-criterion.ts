@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { Findings } from '../../findings.ts';
 import { JUDGED_NOTE } from '../converted-prompt.ts';
-import { PYTHON } from '../python.ts';
+import { PYTHON_COMMAND } from '../python-command.ts';
 import { findAnswerCode, findAnswerPart, toAnswerTransform } from './answer-part.ts';
 import {
   type AddCriterionNote,
@@ -32,15 +32,18 @@ export function readCriterion(node: YamlValue, findings: Findings): Criterion | 
   const entries = node.readValuesByKey('a criterion');
   const type = entries.get('type')?.scalar ?? '';
   const name = entries.get('name')?.scalar ?? type;
-  const addNote = (what: string): void =>
-    findings.addNote(node, `the criterion \`${name}\` ${what}`);
-  const readType = Object.hasOwn(CRITERIA, type) ? CRITERIA[type] : undefined;
-  if (!readType) addNote(`has no equivalent: \`${type}\` is left out`);
-  return readType?.(entries, addNote);
+  const addNote = (message: string): void =>
+    findings.addNote(node, `the criterion \`${name}\` ${message}`);
+  const readOfType = Object.hasOwn(CRITERIA, type) ? CRITERIA[type] : undefined;
+  if (!readOfType) addNote(`has no equivalent: \`${type}\` is left out`);
+  return readOfType?.(entries, addNote);
 }
 
-/** The operations of `string_check`. Their code is for an answer that is only a part of a text. */
-const OPERATIONS: {
+/**
+ * The operations of `string_check`: as an expectation of the answer, and as code for a text of which
+ * the answer is only a part.
+ */
+const STRING_OPERATIONS: {
   readonly [name: string]: {
     readonly expect: (text: string) => JsonObject;
     readonly code: (input: string, reference: string) => string;
@@ -69,7 +72,7 @@ function readStringCheck(
   addNote: AddCriterionNote,
 ): Criterion | undefined {
   const name = entries.get('operation')?.scalar ?? '';
-  const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
+  const operation = Object.hasOwn(STRING_OPERATIONS, name) ? STRING_OPERATIONS[name] : undefined;
   if (!operation) {
     addNote(
       `has the operation \`${name}\`, which has no equivalent: there are eq, ne, like and ilike`,
@@ -82,8 +85,8 @@ function readStringCheck(
   const answer = findAnswerPart([...input, ...reference], addNote);
   if (!answer) return undefined;
 
-  const isComposed = input.length > 1 || reference.some(part => isReference(part, 'sample'));
-  if (isComposed) {
+  const isComputed = input.length > 1 || reference.some(part => isReference(part, 'sample'));
+  if (isComputed) {
     return {
       placeholders: NO_PLACEHOLDERS,
       buildExpectation: row => ({
@@ -177,7 +180,7 @@ function readPythonGrader(
   return {
     placeholders: NO_PLACEHOLDERS,
     buildExpectation: ({ fields }) => ({
-      command: [PYTHON, '-c', GRADE_PROGRAM, source, JSON.stringify(fields), lowestPass],
+      command: [PYTHON_COMMAND, '-c', GRADE_PROGRAM, source, JSON.stringify(fields), lowestPass],
     }),
   };
 }

@@ -2,8 +2,8 @@ import { faultAt } from '../../../files/formats/file-fault.ts';
 import { findOwnValue, isJsonList, type JsonValue } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 
-/** Returns a model's name with its provider. */
-export function addOpenaiProvider(name: string): string {
+/** Returns the name of a model with its provider, which is OpenAI unless it is named. */
+export function qualifyOpenaiModel(name: string): string {
   return name.includes('/') ? name : `openai/${name}`;
 }
 
@@ -23,8 +23,8 @@ export function readMessages(
 ): TextMessage[] | undefined {
   const reference = findOwnValue(value, 'item_reference');
   if (typeof reference === 'string') {
-    const what = `takes its messages from the rows (\`${reference}\`), which a prompt file can't`;
-    throw faultAt(node, `\`input_messages\` ${what}: write them as a template`);
+    const reason = `takes its messages from the rows (\`${reference}\`), which a prompt file can't`;
+    throw faultAt(node, `\`input_messages\` ${reason}: write them as a template`);
   }
 
   const messages = findOwnValue(value, 'template') ?? value;

@@ -9,22 +9,22 @@ export interface Reference {
 /** A part of a text: plain text, or a reference. */
 export type TextPart = { readonly text: string } | Reference;
 
-const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+|\[\d+\])+)\s*\}\}/gu;
+const REFERENCE = /\{\{\s*(?<source>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+|\[\d+\])+)\s*\}\}/gu;
 
 /** Splits a text at its references. Other braces are text. */
 export function splitAtReferences(text: string): TextPart[] {
   const parts: TextPart[] = [];
-  let end = 0;
+  let textStart = 0;
   for (const { 0: referenceText, index, groups } of text.matchAll(REFERENCE)) {
     const path = (groups?.['path'] ?? '').split(/[.[\]]+/u).filter(step => step !== '');
     parts.push(
-      { text: text.slice(end, index) },
-      { source: groups?.['of'] === 'item' ? 'item' : 'sample', path },
+      { text: text.slice(textStart, index) },
+      { source: groups?.['source'] === 'item' ? 'item' : 'sample', path },
     );
-    end = index + referenceText.length;
+    textStart = index + referenceText.length;
   }
 
-  return [...parts, { text: text.slice(end) }].filter(
+  return [...parts, { text: text.slice(textStart) }].filter(
     part => !('text' in part) || part.text !== '',
   );
 }
@@ -33,7 +33,7 @@ export function isReference(part: TextPart, source: Reference['source']): part i
   return 'source' in part && part.source === source;
 }
 
-/** Returns a text with the fields of a row; `answer` replaces references to the answer. */
+/** Returns a text with the fields of a row, and with `answer` for references to the answer. */
 export function fillReferences(
   parts: readonly TextPart[],
   row: EvaluationRow,

@@ -188,12 +188,12 @@ export class ConversionContext {
 
   /** Names that no model of this configuration may have. */
   get takenModels(): readonly string[] {
-    return this.#options.takenModels ?? [];
+    return this.#options.takenModelNames ?? [];
   }
 
   /** Returns true if providers support a setting. */
   isSetting(name: string): boolean {
-    return this.#options.settings.includes(name);
+    return this.#options.settingNames.includes(name);
   }
   #addNote(
     { file = this.#file, line }: SourcePlace,

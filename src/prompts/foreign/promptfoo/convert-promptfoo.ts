@@ -145,21 +145,21 @@ function convertParts(
     : NO_CASES;
 
   return {
-    prompt: buildPromptFile(frontMatter, body, needs, conversion),
-    test: buildPromptTestFile(cases, models),
+    promptText: buildPromptFile(frontMatter, body, needs, conversion),
+    testContent: buildPromptTestFile(cases, models),
     ...buildDeclaredModels(models.allProviders),
     notes: conversion.notes,
     promptCount: prompts.length,
-    isWithoutModel: models.configuredProviders.length === 0,
+    namesOnlyUnknownProviders: models.configuredProviders.length === 0,
     maxConcurrency: tests.settings.maxConcurrency,
-    cases: cases.map(({ line, leftOutCheckCount, vars, models, turn }) => ({
+    cases: cases.map(({ line, leftOutCheckCount, vars, modelIndices, turn }) => ({
       line,
       leftOutCheckCount,
       vars,
-      models,
+      modelIndices,
       ...(turn && { turn }),
     })),
-    leftOutCount: body.isLeftOut ? cases.length : leftOutCount,
+    leftOutCaseCount: body.isLeftOut ? cases.length : leftOutCount,
     isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
     ...pickProgramOrTemplate({ prompt, body, models, frontMatter, needs }, conversion),
@@ -180,7 +180,7 @@ function readPromptsOrDefault(
 function choosePrompt(
   prompts: readonly ConfiguredPrompt[],
   place: YamlValue,
-  { prompt: promptNumber }: ConvertOptions,
+  { promptNumber }: ConvertOptions,
   conversion: ConversionContext,
 ): ConfiguredPrompt {
   const prompt = prompts[(promptNumber ?? 1) - 1];
@@ -275,7 +275,7 @@ function pickProgramOrTemplate(
   conversion: ConversionContext,
 ): Pick<ConvertedPrompt, 'program' | 'template'> {
   const line = conversion.findConfigurationLine(place) ?? 1;
-  const fileParts = { frontMatter, optional: needs.inputs, line };
+  const fileParts = { frontMatter, optionalInputs: needs.inputs, line };
   const labels = readsLabel ? { labels: askedProviders.map(({ label = '' }) => label) } : {};
   return {
     ...(program && { program: { argv: program, ...labels, ...fileParts } }),

@@ -12,7 +12,7 @@ export interface ConvertOptions {
   /** Files beside the configuration, by their names. */
   readonly files?: Readonly<Record<string, string>>;
   /** The number of the prompt to convert, from 1. */
-  readonly prompt?: number;
+  readonly promptNumber?: number;
   readonly allowOutside?: boolean;
   readonly isForTest?: boolean;
   readonly allowCommands?: boolean;
@@ -38,7 +38,7 @@ export async function convert(
 
   return await convertForeign(config, 'in/promptfooconfig.yaml', {
     directory,
-    settings: [...PROVIDER_SETTINGS],
+    settingNames: [...PROVIDER_SETTINGS],
     ...options,
   });
 }
@@ -50,8 +50,8 @@ interface ConvertedCase {
 }
 
 /** Returns the cases of the test file that the configuration becomes. */
-export function parseCases({ test }: ConvertedPrompt): ConvertedCase[] {
-  return ((test ?? { cases: [] }) as unknown as { cases: ConvertedCase[] }).cases;
+export function parseCases({ testContent }: ConvertedPrompt): ConvertedCase[] {
+  return ((testContent ?? { cases: [] }) as unknown as { cases: ConvertedCase[] }).cases;
 }
 
 /** Returns all that is said about the conversion, as `file:line: message`. */
@@ -66,10 +66,10 @@ export function faultMessages({ notes }: ConvertedPrompt): string[] {
 
 /** Returns the role and the text of each message to a model. */
 export function renderMessages(
-  { prompt }: ConvertedPrompt,
+  { promptText }: ConvertedPrompt,
   inputs: Record<string, string> = {},
 ): string[][] {
-  const { messages } = previewPrompt(parsePromptFile(prompt, 'x.prompt'), { inputs });
+  const { messages } = previewPrompt(parsePromptFile(promptText, 'x.prompt'), { inputs });
   return messages.map(({ role, content }) => [
     role,
     content.map(part => ('text' in part ? part.text : '')).join(''),

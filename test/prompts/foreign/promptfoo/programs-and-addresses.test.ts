@@ -4,7 +4,7 @@ import type { ConvertedPrompt } from '../../../../src/prompts/foreign/converted-
 import { convert, noteLines } from './convert-configuration.ts';
 
 describe('programs and addresses of promptfoo', () => {
-  const parseModels = ({ models = 'models: []' }: ConvertedPrompt): unknown =>
+  const parseModels = ({ modelsText: models = 'models: []' }: ConvertedPrompt): unknown =>
     (parse(models) as { models: unknown }).models;
 
   it('become entries of a models file, called as promptfoo calls them', async () => {
@@ -50,7 +50,7 @@ describe('programs and addresses of promptfoo', () => {
       },
     ]);
 
-    expect(converted.prompt).toMatch(/^model: python-chain-py-mode-a-b-program$/m);
+    expect(converted.promptText).toMatch(/^model: python-chain-py-mode-a-b-program$/m);
     expect(noteLines(converted)).toEqual([]);
   });
 
@@ -59,13 +59,13 @@ describe('programs and addresses of promptfoo', () => {
     const files = { 'bot.ts': '' };
     const converted = await convert(text, { files });
 
-    expect(converted.models).not.toContain('node_modules');
+    expect(converted.modelsText).not.toContain('node_modules');
     expect(noteLines(converted).join('\n')).toMatch(
       /`file:\/\/bot\.ts` is TypeScript: its entry needs tsx or jiti/,
     );
 
     const run = await convert(text, { files, isForTest: true, allowCommands: true });
-    expect([run.models, noteLines(run)]).toEqual([expect.stringContaining('node_modules'), []]);
+    expect([run.modelsText, noteLines(run)]).toEqual([expect.stringContaining('node_modules'), []]);
   });
 
   it('are different models if their configs differ', async () => {
@@ -75,7 +75,7 @@ describe('programs and addresses of promptfoo', () => {
     const converted = await convert(text, { files: { 'bot.mjs': '' } });
     const names = ['bot-mjs-program', 'bot-mjs-program-2', 'bot-mjs-program-3'];
     expect(parseModels(converted)).toMatchObject(names.map(model => ({ model })));
-    expect(converted.test).toMatchObject({ models: names });
+    expect(converted.testContent).toMatchObject({ models: names });
   });
 
   it.each([

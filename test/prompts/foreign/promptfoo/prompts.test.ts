@@ -35,7 +35,7 @@ describe('prompts of promptfoo', () => {
     [
       'the second of a file',
       'prompts: [{raw: one}, {id: "file://p.txt", label: x}]',
-      { files: { 'p.txt': 'two\n---\n\nthree {{b}}\n' }, prompt: 3 },
+      { files: { 'p.txt': 'two\n---\n\nthree {{b}}\n' }, promptNumber: 3 },
       [['user', 'three B']],
     ],
     [
@@ -57,7 +57,7 @@ describe('prompts of promptfoo', () => {
         providers: ['echo'],
         tests: [{ vars: { q: '' } }],
       });
-      return (await convert(text, { isForTest: true })).prompt.split('---\n')[2] ?? '';
+      return (await convert(text, { isForTest: true })).promptText.split('---\n')[2] ?? '';
     };
 
     expect(await blanks('a {{q}}\n\n')).toBe('a {{q}}\n\n{{log ""}}\n');
@@ -67,15 +67,19 @@ describe('prompts of promptfoo', () => {
   });
 
   it('are read from a file as promptfoo reads it', async () => {
-    const read = async (file: string, content: string, prompt = 1): Promise<string | undefined> => {
+    const read = async (
+      file: string,
+      content: string,
+      promptNumber = 1,
+    ): Promise<string | undefined> => {
       const text = `{"prompts": ["file://${file}"], "providers": ["echo"], "tests": [{"vars": {"q": ""}}]}`;
       const converted = await convert(text, {
         isForTest: true,
         files: { [file]: content },
-        prompt,
+        promptNumber,
       });
       const [fault] = converted.notes.filter(({ isHarmless }) => !isHarmless);
-      return fault?.message ?? converted.template?.text ?? converted.prompt.split('---\n')[2];
+      return fault?.message ?? converted.template?.text ?? converted.promptText.split('---\n')[2];
     };
 
     expect(await read('p.md', ' a {{q}}\n\n')).toBe('{{log ""}} a {{q}}\n\n{{log ""}}\n');
@@ -105,9 +109,11 @@ ${PROVIDERS}tests:
     const onWindows = Object.fromEntries(
       Object.entries(files).map(([name, text]) => [name, withCrlf(text)]),
     );
-    for (const prompt of [1, 2, 3, 4]) {
-      const converted = await convert(config, { files, prompt });
-      expect(await convert(withCrlf(config), { files: onWindows, prompt })).toEqual(converted);
+    for (const promptNumber of [1, 2, 3, 4]) {
+      const converted = await convert(config, { files, promptNumber });
+      expect(await convert(withCrlf(config), { files: onWindows, promptNumber })).toEqual(
+        converted,
+      );
       expect(renderMessages(converted, { a: 'A' })).toHaveLength(1);
     }
   });
@@ -238,7 +244,7 @@ ${PROVIDERS}tests:
     ],
     ['prompts: ["{% if a %}x{% endif %}"]', {}, /only `\{\{name\}\}`/],
     ['prompts: file://p.txt', { files: { 'p.txt': 'one\n{{ a.b }}' } }, /^in[\\/]p\.txt:2: only/],
-    ['prompts: [a]', { prompt: 2 }, /there are 1 prompts, and no prompt 2/],
+    ['prompts: [a]', { promptNumber: 2 }, /there are 1 prompts, and no prompt 2/],
     ...(hasLinks
       ? ([
           [

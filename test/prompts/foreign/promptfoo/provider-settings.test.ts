@@ -66,7 +66,7 @@ tests: [{ vars: {} }]
       { isForTest: true, allowCommands: true },
     );
 
-    expect((converted.test as unknown as { models: unknown[] }).models).toEqual([
+    expect((converted.testContent as unknown as { models: unknown[] }).models).toEqual([
       { model: 'openai/gpt-5-mini', config: { maxOutputTokens: 99 } },
       { model: 'openai/gpt-4o', config: { temperature: 0, maxOutputTokens: 1024 } },
       { model: 'openai/gpt-4o', config: { temperature: 1, maxOutputTokens: 1024 } },
@@ -139,7 +139,7 @@ tests: [{ vars: {} }]
 `,
       { files: { 'tools.json': JSON.stringify(tools) }, isForTest: true },
     );
-    const { models } = converted.test as unknown as { models: { config: object }[] };
+    const { models } = converted.testContent as unknown as { models: { config: object }[] };
 
     expect(models.slice(0, 2).map(({ config }) => config)).toEqual([
       { temperature: 0, maxOutputTokens: 1024, tools, tool_choice: 'required' },

@@ -9,7 +9,7 @@ describe('providers of promptfoo', () => {
     const converted = await convert(
       `prompts: [a]\nproviders: ${JSON.stringify(ids)}\ntests: [{ vars: {} }]\n`,
     );
-    const { models } = converted.test as unknown as { models: readonly { model: string }[] };
+    const { models } = converted.testContent as unknown as { models: readonly { model: string }[] };
     const names = ['openai/gpt-4o-mini', 'openai/o3', 'openai/gpt-4.1', 'meta/llama-3'];
     expect(models.map(({ model }) => model)).toEqual(names);
   });
@@ -32,13 +32,13 @@ providers:
 tests: [{ vars: {} }]
 `);
 
-    expect(parsePromptFile(converted.prompt, 'x.prompt')).toMatchObject({
+    expect(parsePromptFile(converted.promptText, 'x.prompt')).toMatchObject({
       model: 'openai/gpt-4o',
       config: { temperature: 0, maxOutputTokens: 9, stopSequences: ['END'] },
       output: { format: 'json', schema: { type: 'array' } },
     });
 
-    expect(converted.test).toMatchObject({
+    expect(converted.testContent).toMatchObject({
       models: [
         {
           model: 'openai/gpt-4o',
@@ -65,7 +65,7 @@ providers:
   - anthropic:messages:claude-sonnet-4
 tests: [{ vars: {} }]
 `);
-    expect(converted.test).toMatchObject({ models: ['anthropic/claude-sonnet-4'] });
+    expect(converted.testContent).toMatchObject({ models: ['anthropic/claude-sonnet-4'] });
     expect(noteLines(converted)).toContain(
       'in/promptfooconfig.yaml:3: `prompts` of the provider `openai:gpt-4o` has no equivalent: the test file names the models that are asked with its prompt',
     );
@@ -93,7 +93,7 @@ tests: one.yaml
 `,
       { files: { 'one.yaml': 'vars: {}\ndescription: one' }, isForTest: true, allowCommands: true },
     );
-    const { models } = converted.test as unknown as {
+    const { models } = converted.testContent as unknown as {
       models: { model: string; config: unknown }[];
     };
 
@@ -109,7 +109,7 @@ tests: one.yaml
       { model: 'ours-openai-azure-com/m', config: { temperature: 0, maxOutputTokens: 1024 } },
     ]);
 
-    expect(parse(converted.models ?? '')).toEqual({
+    expect(parse(converted.modelsText ?? '')).toEqual({
       providers: {
         huggingface: {
           baseUrl: 'https://router.huggingface.co/v1',

@@ -142,7 +142,7 @@ tests:
       files: { 't.js': '' },
       isForTest: true,
     });
-    expect(left.test).toBeUndefined();
+    expect(left.testContent).toBeUndefined();
   });
 
   it.each([

@@ -10,7 +10,7 @@ import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { findNodeOnlyName, needsNode } from '../../../../processes/node-only.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { JUDGED_NOTE } from '../../converted-prompt.ts';
-import { PYTHON } from '../../python.ts';
+import { PYTHON_COMMAND } from '../../python-command.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { isUnloadableTypeScript, NEEDS_TYPESCRIPT_LOADER } from '../files/program-files.ts';
 import { PYTHON_CHECK } from '../programs/python-check.ts';
@@ -159,11 +159,11 @@ function buildPythonCommand(
   const code = toTextOrEmpty(value);
   const { file, functionName = '' } = PYTHON_FILE.exec(code)?.groups ?? {};
   if (file === undefined) {
-    return [PYTHON, '-c', PYTHON_CHECK, 'code', code.trimEnd(), '', options];
+    return [PYTHON_COMMAND, '-c', PYTHON_CHECK, 'code', code.trimEnd(), '', options];
   }
 
   conversion.files.read(file, place);
-  return [PYTHON, '-c', PYTHON_CHECK, 'file', file, functionName, options];
+  return [PYTHON_COMMAND, '-c', PYTHON_CHECK, 'file', file, functionName, options];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
 import { buildNodeLoader } from '../../../../processes/node-loader.ts';
-import { PYTHON } from '../../python.ts';
+import { PYTHON_COMMAND } from '../../python-command.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
 /** The function that makes tests, and the JSON that it gets. */
@@ -22,7 +22,7 @@ export function buildTestGenerator({
 }: TestGenerator): readonly [string, ...string[]] {
   if (!file.endsWith('.py')) return ['node', '-e', NODE_TESTS, folder, file, exportName, config];
   const functionName = exportName === '' ? 'generate_tests' : exportName;
-  return [PYTHON, '-c', PYTHON_TESTS, folder, file, functionName, config];
+  return [PYTHON_COMMAND, '-c', PYTHON_TESTS, folder, file, functionName, config];
 }
 
 const NODE_TESTS = `

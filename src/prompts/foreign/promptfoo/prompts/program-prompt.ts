@@ -1,4 +1,4 @@
-import { PYTHON } from '../../python.ts';
+import { PYTHON_COMMAND } from '../../python-command.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import {
   isUnloadableTypeScript,
@@ -60,6 +60,6 @@ export function findProgramPrompt(
 
   const readsLabel = codeWithoutLabels !== code;
   return file.endsWith('.py')
-    ? { program: [PYTHON, '-c', PYTHON_PROMPT, directory, file, functionName], readsLabel }
+    ? { program: [PYTHON_COMMAND, '-c', PYTHON_PROMPT, directory, file, functionName], readsLabel }
     : { program: ['node', '-e', NODE_PROMPT_FUNCTION, directory, file, functionName], readsLabel };
 }

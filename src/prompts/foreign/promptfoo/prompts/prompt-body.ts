@@ -124,8 +124,10 @@ function distinguishesKinds(
  * its values.
  */
 function comparesAnotherKind(piece: Piece, tests: ConfiguredTests): boolean {
-  if (!('tag' in piece) || piece.tests === undefined || piece.equals === undefined) return false;
-  return comparesOtherwiseInNunjucks(tests, piece.tests, piece.equals);
+  if (!('tag' in piece) || piece.testedInput === undefined || piece.comparedText === undefined) {
+    return false;
+  }
+  return comparesOtherwiseInNunjucks(tests, piece.testedInput, piece.comparedText);
 }
 
 /** Returns pieces that keep the blanks at their ends, as promptfoo does. */

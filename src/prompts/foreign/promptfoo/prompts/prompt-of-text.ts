@@ -16,12 +16,12 @@ export function convertRenderedPrompt(
   promptSource: PromptProgram | PromptTemplate,
   file: string,
 ): string {
-  const { frontMatter, optional, line } = promptSource;
+  const { frontMatter, optionalInputs, line } = promptSource;
   try {
     const template = 'text' in promptSource ? promptSource.text : undefined;
     const body = parsePromptMessages({ place: { file, line, column: 1 }, text }, { template });
     const keptBody = template === undefined ? body : withBlanks(body);
-    return formatPromptFile(frontMatter, keptBody, { optional });
+    return formatPromptFile(frontMatter, keptBody, { optional: optionalInputs });
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)

@@ -125,12 +125,12 @@ function buildTestFileModel({
 /** Returns the text of a models file for the programs and addresses; nothing if there are none. */
 export function buildDeclaredModels(
   providers: readonly PromptfooProvider[],
-): Pick<ConvertedPrompt, 'models'> {
+): Pick<ConvertedPrompt, 'modelsText'> {
   const entries = new Map(
     providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])),
   );
   const addresses = providers.flatMap(({ address }) => address ?? []);
   if (entries.size + addresses.length === 0) return {};
   const addressesByName = Object.fromEntries(addresses.map(({ name, entry }) => [name, entry]));
-  return { models: formatModelsFile([...entries.values()], addressesByName) };
+  return { modelsText: formatModelsFile([...entries.values()], addressesByName) };
 }

@@ -6,7 +6,7 @@ import type { ConfiguredTest } from './configured-test.ts';
 const LEFT_OUT = -1;
 
 /** A turn before it is known whose answers it takes. */
-export type WrittenTurn = Omit<ConvertedTurn, 'after'>;
+export type WrittenTurn = Omit<ConvertedTurn, 'afterIndices'>;
 
 /**
  * Returns the position of a test in a sequence of tests that run one after another; undefined if
@@ -27,13 +27,15 @@ export function findTurn(
   const texts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
 
   return {
-    test: testNumber,
+    testNumber,
     ...(isConversation &&
       !leavesOutConversation && {
-        conversation: JSON.stringify(metadata['conversationId'] ?? null),
+        conversationKey: JSON.stringify(metadata['conversationId'] ?? null),
       }),
-    ...(storesAs !== undefined && { storesAs }),
-    takes: variables.stored.filter(name => texts.some(text => mentionsVariable(text, name))),
+    ...(storesAs !== undefined && { answerVariable: storesAs }),
+    usedAnswerVariables: variables.stored.filter(name =>
+      texts.some(text => mentionsVariable(text, name)),
+    ),
   };
 }
 
@@ -65,13 +67,16 @@ export class CaseAnswers {
 
   /** Adds a case by its index, and returns its turn. */
   add(turn: WrittenTurn, index: number): ConvertedTurn {
-    const after = this.#findPrecedingCases(turn);
+    const afterIndices = this.#findPrecedingCases(turn);
     for (const key of listAnswerKeys(turn)) this.#cases.set(key, index);
-    return { ...turn, after };
+    return { ...turn, afterIndices };
   }
 
-  #findPrecedingCases({ conversation, takes }: WrittenTurn): number[] {
-    const keys = [...listConversationKeys(conversation), ...takes.map(toVariableKey)];
+  #findPrecedingCases({ conversationKey, usedAnswerVariables }: WrittenTurn): number[] {
+    const keys = [
+      ...listConversationKeys(conversationKey),
+      ...usedAnswerVariables.map(toVariableKey),
+    ];
     return keys.flatMap(key => this.#cases.get(key) ?? []);
   }
 }
@@ -80,9 +85,9 @@ export class CaseAnswers {
  * Returns the keys of the conversation that an answer continues, and of the variable in which it is
  * stored.
  */
-function listAnswerKeys({ conversation, storesAs }: WrittenTurn): string[] {
-  const storeKeys = storesAs === undefined ? [] : [toVariableKey(storesAs)];
-  return [...listConversationKeys(conversation), ...storeKeys];
+function listAnswerKeys({ conversationKey, answerVariable }: WrittenTurn): string[] {
+  const storeKeys = answerVariable === undefined ? [] : [toVariableKey(answerVariable)];
+  return [...listConversationKeys(conversationKey), ...storeKeys];
 }
 
 function listConversationKeys(conversation: string | undefined): string[] {

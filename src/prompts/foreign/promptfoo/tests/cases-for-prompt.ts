@@ -1,7 +1,7 @@
 import { faultAt } from '../../../../files/formats/file-fault.ts';
 import { findOwnValue, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import type { ConvertedCase } from '../../converted-prompt.ts';
-import type { TestCaseText } from '../../file-texts.ts';
+import type { TestFileCase } from '../../file-texts.ts';
 import { type Assertion, isCheckedByCode } from '../assertions/assertion.ts';
 import { convertAssertion } from '../assertions/convert-assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
@@ -19,7 +19,7 @@ const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
 
 /** A case with its position in the configuration. */
 interface LocatedCase extends ConvertedCase {
-  readonly text: TestCaseText;
+  readonly text: TestFileCase;
 }
 
 /** The cases of a prompt. */
@@ -108,7 +108,7 @@ class CaseList implements CasesForPrompt {
     this.cases.push({
       ...fields,
       line,
-      models: test.models,
+      modelIndices: test.models,
       ...(turn && { turn: this.#answers.add(turn, this.cases.length) }),
       text: { ...text, repeat: countRepetitions(test, repeat) },
     });

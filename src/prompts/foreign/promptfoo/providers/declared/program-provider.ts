@@ -1,5 +1,5 @@
 import type { YamlValue } from '../../../../../files/formats/yaml.ts';
-import { PYTHON } from '../../../python.ts';
+import { PYTHON_COMMAND } from '../../../python-command.ts';
 import type { ConversionContext } from '../../conversion-context.ts';
 import { readMergedValues } from '../../files/merged-values.ts';
 import {
@@ -127,13 +127,15 @@ function omitUnusableFile(
 /** Returns the beginning of a command line whose program stays and answers run after run. */
 function buildKeptProgram(file: string): string[] {
   return file.endsWith('.py')
-    ? [PYTHON, '-c', KEPT_PYTHON_PROVIDER]
+    ? [PYTHON_COMMAND, '-c', KEPT_PYTHON_PROVIDER]
     : ['node', '-e', KEPT_NODE_PROVIDER];
 }
 
 /** Returns the beginning of a command line whose program answers one run. */
 function buildOneRunProgram(file: string): string[] {
-  return file.endsWith('.py') ? [PYTHON, '-c', PYTHON_PROVIDER] : ['node', '-e', NODE_PROVIDER];
+  return file.endsWith('.py')
+    ? [PYTHON_COMMAND, '-c', PYTHON_PROVIDER]
+    : ['node', '-e', NODE_PROVIDER];
 }
 
 /** Returns the fields of an entry whose program asks Claude by its Agent SDK. */

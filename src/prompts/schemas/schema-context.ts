@@ -11,9 +11,11 @@ export interface SchemaContext {
   readonly namedSchemas: Readonly<Record<string, JsonObject>>;
   /** Counts a field. @throws {FileFault} if there are too many */
   readonly countField: (place: FilePosition) => void;
-  readonly isFull: () => boolean;
+  /** Returns true once too many fields were counted. */
+  readonly hasTooManyFields: () => boolean;
 }
 
+/** Returns a context that has counted no fields yet. */
 export function createSchemaContext(
   findings: Findings,
   namedSchemas: Readonly<Record<string, JsonObject>> = {},
@@ -24,7 +26,12 @@ export function createSchemaContext(
     if (fieldCount <= BOUNDS.schemaFields) return;
     throw faultAt(place, `a schema has at most ${formatNumber(BOUNDS.schemaFields)} fields`);
   };
-  return { findings, namedSchemas, countField, isFull: () => fieldCount > BOUNDS.schemaFields };
+  return {
+    findings,
+    namedSchemas,
+    countField,
+    hasTooManyFields: () => fieldCount > BOUNDS.schemaFields,
+  };
 }
 
 /** Splits `type, description`. */

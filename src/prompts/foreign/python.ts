@@ -1,1 +1,0 @@
-export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
