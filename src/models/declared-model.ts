@@ -35,9 +35,9 @@ export interface DeclaredProgram extends Declaration {
   /** The program and its arguments, with placeholders. */
   readonly argv: readonly [string, ...string[]];
   /** True to start it in a temporary folder. */
-  readonly isTemporary: boolean;
+  readonly usesTemporaryFolder: boolean;
   /** True if it stays and answers run after run; default false. */
-  readonly isKept?: boolean;
+  readonly staysRunning?: boolean;
 }
 
 /** An address that answers prompts. */
@@ -56,7 +56,7 @@ export interface DeclaredAddress extends Declaration {
    * True if the prompt is the JSON of its messages unless it is one text, as promptfoo sends it;
    * default false.
    */
-  readonly sendsChats?: boolean;
+  readonly sendsChatAsJson?: boolean;
 }
 
 export type DeclaredModel = DeclaredProgram | DeclaredAddress;

@@ -43,7 +43,10 @@ export interface EngineJob extends PromptJob {
   readonly traceparent?: string | undefined;
   readonly inputs: JobInputs;
   /** Evaluates JMESPath over an answer in bounded time and memory. @throws {LimitExceeded} */
-  select(text: string, expressions: Readonly<Record<string, string>>): Promise<SelectedValues>;
+  selectValues(
+    text: string,
+    expressions: Readonly<Record<string, string>>,
+  ): Promise<SelectedValues>;
 }
 
 /** A prompt for a model, in a run or in a batch. */
@@ -124,7 +127,7 @@ export interface EngineResult {
    */
   readonly warnings?: readonly string[] | undefined;
   /** True if the run failed; a successful one may have error outputs too. */
-  readonly failed: boolean;
+  readonly hasFailed: boolean;
 }
 
 /**
@@ -134,9 +137,9 @@ export interface EngineResult {
 export interface Engine {
   run(job: EngineJob): Promise<EngineResult>;
   /** Reads an answer to this job from a provider batch. */
-  read?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;
+  readBatchAnswer?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;
   /** Ends programs that it keeps for further runs; these start them again. */
-  endKept?(): Promise<void>;
+  endKeptPrograms?(): Promise<void>;
 }
 
 /** Returns a failed result with only an error output. */
@@ -145,7 +148,7 @@ export function createFailedResult(message: string, publicMessage?: string): Eng
     publicMessage === undefined || publicMessage === message
       ? { type: 'error', message }
       : { type: 'error', message, publicMessage };
-  return { outputs: [output], tokens: 0, failed: true };
+  return { outputs: [output], tokens: 0, hasFailed: true };
 }
 
 /** Returns the result of a run that sent nothing and cost nothing. */
@@ -179,6 +182,6 @@ export function buildJsonInstruction({
   if (isJsonObject(json.schema)) {
     return `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(json.schema)}`;
   }
-  const saysJson = prompt.messages.some(({ parts }) => /json/i.test(joinMessageText(parts)));
-  return saysJson ? undefined : 'Answer with JSON.';
+  const mentionsJson = prompt.messages.some(({ parts }) => /json/i.test(joinMessageText(parts)));
+  return mentionsJson ? undefined : 'Answer with JSON.';
 }

@@ -1,7 +1,7 @@
 import type { Env } from '../utils/env.ts';
 import { createFailedResult, type Engine } from './engine.ts';
 import type { EngineName } from './model-entry.ts';
-import { card, clip, echo, sandbox } from './offline/offline-engines.ts';
+import { cardEngine, clipEngine, echoEngine, sandboxEngine } from './offline/offline-engines.ts';
 import type { PrivateRules } from './outgoing/fetch-image.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
@@ -23,10 +23,10 @@ export function createEngines({
   directory = process.cwd(),
 }: EnginesOptions): Engines {
   return {
-    echo,
-    card,
-    clip,
-    sandbox,
+    echo: echoEngine,
+    card: cardEngine,
+    clip: clipEngine,
+    sandbox: sandboxEngine,
     provider: createLazyEngine(async () =>
       (await import('./providers/provider-engine.ts')).createProviderEngine(env, { privateRules }),
     ),
@@ -45,20 +45,21 @@ export function createEngines({
 
 /** Ends programs that engines keep for further runs; these start them again. */
 export async function endKeptPrograms(engines: Engines): Promise<void> {
-  await Promise.all(Object.values(engines).map(async engine => await engine.endKept?.()));
+  await Promise.all(Object.values(engines).map(async engine => await engine.endKeptPrograms?.()));
 }
 
 /** Returns an engine that loads its code with the first job. */
 function createLazyEngine(load: () => Promise<Engine>): Engine {
-  let engine: Promise<Engine> | undefined;
+  let enginePromise: Promise<Engine> | undefined;
   const loadOnce = (): Promise<Engine> => {
-    engine ??= load();
-    return engine;
+    enginePromise ??= load();
+    return enginePromise;
   };
   return {
     run: async job => (await loadOnce()).run(job),
-    read: async (job, body) =>
-      (await (await loadOnce()).read?.(job, body)) ?? createFailedResult('it has no batches'),
-    endKept: async () => await (await engine)?.endKept?.(),
+    readBatchAnswer: async (job, body) =>
+      (await (await loadOnce()).readBatchAnswer?.(job, body)) ??
+      createFailedResult('it has no batches'),
+    endKeptPrograms: async () => await (await enginePromise)?.endKeptPrograms?.(),
   };
 }

@@ -4,7 +4,7 @@ import type { DeclaredModel } from './declared-model.ts';
 export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'provider' | 'program' | 'address';
 
 /** The interfaces of providers, by their names in models.yaml (`engine`). */
-export const INTERFACES = [
+export const INTERFACE_NAMES = [
   /** Chat Completions as most servers implement them. */
   'openai',
   'openai-responses',
@@ -23,7 +23,7 @@ export const INTERFACES = [
   'cerebras',
 ] as const;
 
-export type InterfaceName = (typeof INTERFACES)[number];
+export type InterfaceName = (typeof INTERFACE_NAMES)[number];
 
 /** Options that not every model takes. */
 export const OPTION_NAMES = [
@@ -44,7 +44,7 @@ export interface Provider {
   readonly name: string;
   /** The base URL of requests, without a trailing slash. */
   readonly baseUrl: string;
-  readonly engine: InterfaceName;
+  readonly interfaceName: InterfaceName;
   /**
    * The environment variables of its key; the first that is set counts. Without one, no key is
    * sent.
@@ -60,9 +60,9 @@ export interface Provider {
   /** The name of the address's source in messages, such as a variable; default `its baseUrl`. */
   readonly addressName?: string;
   /** True if the environment sets an address other than the provider's own. */
-  readonly isMoved?: boolean;
+  readonly hasCustomBaseUrl?: boolean;
   /** The fault of its address in the environment. */
-  readonly fault?: string;
+  readonly addressFault?: string;
   /** Extra headers of each request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -86,7 +86,7 @@ export interface ModelEntry {
   /** The way to request JSON from it; default: with the prompt's schema, if there is one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
   /** Options never to send. */
-  readonly leaveOut?: readonly OptionName[];
+  readonly omittedOptions?: readonly OptionName[];
   /** True for a reasoning model, false for another one; default judged by its name. */
   readonly isReasoning?: boolean;
   /** The price of a run, in credits. */
@@ -166,11 +166,11 @@ export const BUILT_IN_MODELS: readonly ModelEntry[] = [
 ];
 
 /** Names that no other model may have. */
-export const RESERVED_NAMES: ReadonlySet<string> = new Set(
+export const RESERVED_MODEL_NAMES: ReadonlySet<string> = new Set(
   BUILT_IN_MODELS.map(({ model }) => model),
 );
 
-const SOON_MS = 90 * 24 * 60 * 60_000;
+const NEAR_SHUTDOWN_MS = 90 * 24 * 60 * 60_000;
 
 export interface Shutdown {
   readonly model: string;
@@ -185,8 +185,8 @@ export function findNearShutdown(
   nowMs: number,
 ): Shutdown | undefined {
   if (date === undefined) return undefined;
-  const leftMs = Date.parse(date) - nowMs;
-  return leftMs <= SOON_MS ? { model, date, isPast: leftMs <= 0 } : undefined;
+  const remainingMs = Date.parse(date) - nowMs;
+  return remainingMs <= NEAR_SHUTDOWN_MS ? { model, date, isPast: remainingMs <= 0 } : undefined;
 }
 
 export function describeShutdown({ model, date, isPast }: Shutdown): string {

@@ -21,7 +21,7 @@ export function providerAt(
   return {
     name,
     baseUrl,
-    engine: 'openai',
+    interfaceName: 'openai',
     keyVariables,
     needsKey: keyVariable !== undefined,
     ...more,
@@ -56,7 +56,7 @@ export function createJob({
   return {
     runId: '11111111-1111-4111-8111-111111111111',
     inputs,
-    select: (text, expressions) => performTask('select', { text, expressions }, FULL_LIMITS),
+    selectValues: (text, expressions) => performTask('select', { text, expressions }, FULL_LIMITS),
     model: {
       model: 'echo',
       modality: 'text',

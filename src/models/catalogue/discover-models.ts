@@ -7,7 +7,7 @@ import type { Env } from '../../utils/env.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import { isSameAddress } from '../../wire/addresses.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
-import { type EndpointModels, EndpointRefusal, listModels } from '../providers/list-models.ts';
+import { type EndpointModels, EndpointRefusalError, listModels } from '../providers/list-models.ts';
 import {
   findKeyVariable,
   listConfiguredProviders,
@@ -22,8 +22,8 @@ interface DiscoverOptions extends ModelSources {
   readonly signal: AbortSignal;
 }
 
-/** The result of asking an endpoint. */
-export interface DiscoveredEndpoint extends Pick<EndpointModels, 'others'> {
+/** The result of asking an endpoint, as `models discover --json` prints it. */
+export interface DiscoveredEndpoint {
   readonly provider: string;
   readonly baseUrl: string;
   readonly fault?: string;
@@ -33,6 +33,8 @@ export interface DiscoveredEndpoint extends Pick<EndpointModels, 'others'> {
   readonly added: readonly string[];
   /** Number of listed models that models.yaml had before. */
   readonly known: number;
+  /** Number of listed models that can't answer prompts. */
+  readonly others: number;
   /** Added models without a known price. */
   readonly unpriced: readonly string[];
 }
@@ -98,7 +100,7 @@ async function writeModelsFile(dataDir: string, file: string, text: string): Pro
 }
 
 function toDiscoveredEndpoint(
-  { provider: { name, baseUrl }, models, others, fault, isRefused }: EndpointListing,
+  { provider: { name, baseUrl }, models, unusableCount, fault, isRefused }: EndpointListing,
   addedNames: readonly string[],
   unpricedNames: ReadonlySet<string>,
 ): DiscoveredEndpoint {
@@ -109,7 +111,7 @@ function toDiscoveredEndpoint(
     isRefused: isRefused || undefined,
     added: addedNames,
     known: models.length - addedNames.length,
-    others,
+    others: unusableCount,
     unpriced: addedNames.filter(model => unpricedNames.has(model)),
   });
 }
@@ -136,8 +138,8 @@ function listProvidersToAsk(describedProviders: readonly Provider[], env: Env): 
     );
 
   const keylessProviders = listKnownProviders(env).filter(
-    ({ name, keyVariables, isMoved }) =>
-      keyVariables.length === 0 && (isMoved || name === 'ollama'),
+    ({ name, keyVariables, hasCustomBaseUrl }) =>
+      keyVariables.length === 0 && (hasCustomBaseUrl || name === 'ollama'),
   );
   const allProviders = [
     ...listConfiguredProviders(env).filter(isUndescribed),
@@ -168,9 +170,9 @@ async function listProviderModels(
     return {
       ...endpoint,
       models: [],
-      others: 0,
+      unusableCount: 0,
       fault: explainUnreachable(error),
-      isRefused: error instanceof EndpointRefusal,
+      isRefused: error instanceof EndpointRefusalError,
     };
   }
 }

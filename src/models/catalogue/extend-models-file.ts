@@ -1,6 +1,6 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
+import { type ModelEntry, type Provider, RESERVED_MODEL_NAMES } from '../model-entry.ts';
 import type { OfferedModel } from '../providers/list-models.ts';
 import { splitProviderPrefix } from '../providers/providers.ts';
 import type { ModelsFile } from './models-file.ts';
@@ -60,7 +60,7 @@ class ModelsFileExtension {
     this.#document = parseDocument(text ?? '');
     if (text === undefined) this.#document.commentBefore = HEAD.trimEnd();
     this.#takenNames = new Set([
-      ...RESERVED_NAMES,
+      ...RESERVED_MODEL_NAMES,
       ...modelsFile.aliases.keys(),
       ...modelsFile.models.map(({ model }) => model),
     ]);
@@ -135,17 +135,17 @@ class ModelsFileExtension {
     ensureModelSequence(this.#document).add(node);
   }
 
-  /** Adds a provider if its address was moved; the others are known without an entry. */
+  /** Adds a provider at another address than its own; others are known without an entry. */
   #addProvider(provider: Provider, keyVariable: string | undefined): void {
     const name = getNameInFile(provider);
     const isDescribed = this.#modelsFile.providers.some(described => described.name === name);
-    if (!provider.isMoved || isDescribed) return;
+    if (!provider.hasCustomBaseUrl || isDescribed) return;
 
-    const { baseUrl, engine, keyVariables, needsKey, takesBatches } = provider;
+    const { baseUrl, interfaceName, keyVariables, needsKey, takesBatches } = provider;
     const entry = withoutUndefined({
       baseUrl,
       apiKeyEnv: keyVariable ?? (needsKey ? keyVariables[0] : undefined),
-      engine: engine === 'openai' ? undefined : engine,
+      engine: interfaceName === 'openai' ? undefined : interfaceName,
       batch: takesBatches || undefined,
     });
 
@@ -175,11 +175,11 @@ function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): bool
 }
 
 /**
- * Returns the name of a provider in the file. A moved one gets another name, because its own means
- * the original.
+ * Returns the name of a provider in the file. One at another address gets another name, because its
+ * own means the original.
  */
-export function getNameInFile({ name, baseUrl, isMoved }: Provider): string {
-  return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
+export function getNameInFile({ name, baseUrl, hasCustomBaseUrl }: Provider): string {
+  return hasCustomBaseUrl ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
 }
 
 function ensureModelSequence(document: Document): YAMLSeq {

@@ -226,8 +226,8 @@ class WatchedModels {
 
     const knownProvider = this.#knownProviders.find(
       candidate =>
-        candidate.isMoved &&
-        candidate.engine === provider.engine &&
+        candidate.hasCustomBaseUrl &&
+        candidate.interfaceName === provider.interfaceName &&
         isSameAddress(candidate.baseUrl, provider.baseUrl) &&
         provider.keyVariables.every(variable => candidate.keyVariables.includes(variable)),
     );

@@ -151,7 +151,7 @@ function readProgram(fields: YamlFields): ProgramFields {
   return {
     kind: 'program',
     argv: [program, ...args],
-    isTemporary: fields.readChoice('folder', ['temporary']) !== undefined,
+    usesTemporaryFolder: fields.readChoice('folder', ['temporary']) !== undefined,
     placeholders,
   };
 }

@@ -10,7 +10,7 @@ import {
   type OptionName,
   type Price,
   type Provider,
-  RESERVED_NAMES,
+  RESERVED_MODEL_NAMES,
 } from '../model-entry.ts';
 import { DEFAULT_CREDITS, guessModality } from '../providers/guessed-model.ts';
 import { isDeclared, readDeclaration } from './read-declaration.ts';
@@ -92,7 +92,7 @@ export function readModel(
     responseFormat,
     price: price && readPrice(price),
     shutdownDate: fields.readText('shutdown_date', DAY)?.slice(0, 10),
-    leaveOut: leaveOut && readLeaveOut(leaveOut),
+    omittedOptions: leaveOut && readLeaveOut(leaveOut),
     isReasoning: reasoning === undefined ? undefined : reasoning === 'true',
   });
 }
@@ -109,7 +109,7 @@ function readLeaveOut(value: YamlValue): OptionName[] {
 /** @throws {FileFault} if it is the name of a built-in model */
 function readName(fields: YamlFields): string {
   const model = fields.requireText('model');
-  if (RESERVED_NAMES.has(model)) {
+  if (RESERVED_MODEL_NAMES.has(model)) {
     throw fields.createFault('model', `\`${model}\` is built in: choose another name`);
   }
   return model;

@@ -4,7 +4,7 @@ import { parseYaml, type YamlEntry, type YamlValue } from '../../files/formats/y
 import { YamlFields } from '../../files/formats/yaml-fields.ts';
 import type { Env } from '../../utils/env.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
-import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
+import { type ModelEntry, type Provider, RESERVED_MODEL_NAMES } from '../model-entry.ts';
 import {
   listKnownProviders,
   resolveProviderName,
@@ -85,11 +85,11 @@ function adaptToConfiguration(file: ModelsFile): ModelsFile {
   const models = file.models.map((entry): ModelEntry => {
     const { declaration } = entry;
     if (declaration?.kind === 'address') {
-      return { ...entry, declaration: { ...declaration, sendsChats: true } };
+      return { ...entry, declaration: { ...declaration, sendsChatAsJson: true } };
     }
 
     if (declaration?.kind === 'program' && takesRunsAsInput(declaration)) {
-      return { ...entry, declaration: { ...declaration, isKept: true } };
+      return { ...entry, declaration: { ...declaration, staysRunning: true } };
     }
 
     return entry;
@@ -238,7 +238,7 @@ function readAliases(
   },
   faults: FileFault[],
 ): { readonly aliases: ReadonlyMap<string, string>; readonly brokenAliases: readonly string[] } {
-  const names = new Set([...RESERVED_NAMES, ...models.keys()]);
+  const names = new Set([...RESERVED_MODEL_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean => {
     const parts = splitProviderPrefix(name);
     return (

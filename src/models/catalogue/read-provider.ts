@@ -2,7 +2,7 @@ import { FileFault } from '../../files/formats/file-fault.ts';
 import { withoutUndefined } from '../../files/formats/json.ts';
 import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
-import { INTERFACES, type InterfaceName, type Provider } from '../model-entry.ts';
+import { INTERFACE_NAMES, type InterfaceName, type Provider } from '../model-entry.ts';
 import { findBaseUrlFault, normaliseBaseUrl } from '../providers/provider-address.ts';
 import {
   findProviderData,
@@ -15,6 +15,13 @@ const KEY_VARIABLE_FORMAT: FieldFormat = {
   pattern: /^[A-Za-z_]\w*$/,
   rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
 };
+
+/** Interfaces that can't list the models that a key may use. */
+const INTERFACES_WITHOUT_LIST: ReadonlySet<InterfaceName> = new Set([
+  'azure',
+  'bedrock',
+  'vertexai',
+]);
 
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 
@@ -35,11 +42,11 @@ export function readProvider(
   const apiKeyEnv = fields.readText('apiKeyEnv', KEY_VARIABLE_FORMAT);
   const headers = fields.findValue('headers');
   const batch = fields.readChoice('batch', ['true', 'false']);
-  const engine = fields.readChoice('engine', INTERFACES);
+  const namedInterface = fields.readChoice('engine', INTERFACE_NAMES);
   const address =
     baseUrl === undefined && base
-      ? inheritAddress(base, engine)
-      : readAddress(baseUrl ?? '', engine, base);
+      ? inheritAddress(base, namedInterface)
+      : readAddress(baseUrl ?? '', namedInterface, base);
   const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
 
   return withoutUndefined({
@@ -62,7 +69,13 @@ function readBaseUrl(fields: YamlFields, base: Provider | undefined): string | u
 
 type AddressAndInterface = Pick<
   Provider,
-  'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missingVariables' | 'fault' | 'isMoved'
+  | 'addressName'
+  | 'baseUrl'
+  | 'interfaceName'
+  | 'listsModels'
+  | 'missingVariables'
+  | 'addressFault'
+  | 'hasCustomBaseUrl'
 >;
 
 /** Returns the address of a known provider, and its interface unless the file names another. */
@@ -70,22 +83,22 @@ function inheritAddress(
   {
     addressName,
     baseUrl,
-    engine: baseEngine,
+    interfaceName: inheritedInterface,
     listsModels,
     missingVariables,
-    fault,
-    isMoved,
+    addressFault,
+    hasCustomBaseUrl,
   }: Provider,
-  engine: InterfaceName = baseEngine,
+  interfaceName: InterfaceName = inheritedInterface,
 ): AddressAndInterface {
   return withoutUndefined({
     baseUrl,
-    engine,
+    interfaceName,
     addressName,
     listsModels,
     missingVariables,
-    fault,
-    isMoved,
+    addressFault,
+    hasCustomBaseUrl,
   });
 }
 
@@ -94,18 +107,22 @@ function inheritAddress(
  */
 function readAddress(
   address: string,
-  engine: InterfaceName | undefined,
+  namedInterface: InterfaceName | undefined,
   base: Provider | undefined,
 ): AddressAndInterface {
   const data = base && findProviderData(base.name);
-  const engineName = engine ?? data?.engine ?? 'openai';
-  const form = { name: base?.name ?? '', engine: engineName, baseUrl: data?.baseUrl ?? '' };
-  const baseUrl = normaliseBaseUrl(address, form);
+  const defaultInterface = namedInterface ?? data?.interfaceName ?? 'openai';
+  const baseUrl = normaliseBaseUrl(address, {
+    name: base?.name ?? '',
+    interfaceName: defaultInterface,
+    baseUrl: data?.baseUrl ?? '',
+  });
+  const impliedInterface = data ? pickInterface(data, baseUrl) : defaultInterface;
 
   return withoutUndefined({
     baseUrl,
-    engine: engine ?? (data ? pickInterface(data, baseUrl) : engineName),
-    listsModels: ['azure', 'bedrock', 'vertexai'].includes(engineName) ? false : undefined,
+    interfaceName: namedInterface ?? impliedInterface,
+    listsModels: INTERFACES_WITHOUT_LIST.has(defaultInterface) ? false : undefined,
   });
 }
 

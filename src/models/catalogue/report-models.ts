@@ -39,8 +39,8 @@ interface ProviderReport {
 }
 
 /**
- * Reads models.yaml and the environment, and asks every provider for its models unless `ask` is
- * false.
+ * Reads models.yaml and the environment, and asks every provider for its models if
+ * `asksProviders` is true.
  */
 export async function buildModelsReport({ dataDir, env, signal, asksProviders }: ReportOptions) {
   const faults: string[] = [];
@@ -50,8 +50,8 @@ export async function buildModelsReport({ dataDir, env, signal, asksProviders }:
   const describedModels = modelsFile?.content ?? EMPTY_MODELS_FILE;
   faults.push(...describedModels.faults);
   const providers = listUsedProviders(describedModels, env);
-  faults.push(...providers.flatMap(({ fault }) => fault ?? []));
-  const usableProviders = providers.filter(({ fault }) => fault === undefined);
+  faults.push(...providers.flatMap(({ addressFault }) => addressFault ?? []));
+  const usableProviders = providers.filter(({ addressFault }) => addressFault === undefined);
 
   return {
     file: path.join(dataDir, MODELS_FILE),
@@ -69,7 +69,9 @@ export async function buildModelsReport({ dataDir, env, signal, asksProviders }:
 /** Returns the providers in models.yaml, and those with a key or an address in the environment. */
 function listUsedProviders({ providers, models }: ModelsFile, env: Env): Provider[] {
   const usedByModels = models.flatMap(({ provider }) => provider ?? []);
-  const faultyProviders = listKnownProviders(env).filter(({ fault }) => fault !== undefined);
+  const faultyProviders = listKnownProviders(env).filter(
+    ({ addressFault }) => addressFault !== undefined,
+  );
   const providersInUse = [
     ...providers,
     ...usedByModels,
@@ -123,7 +125,7 @@ export async function listProviders({ dataDir, env }: ModelSources) {
     provider => ({
       name: provider.name,
       baseUrl: provider.baseUrl,
-      engine: provider.engine,
+      engine: provider.interfaceName,
       keyVariables: provider.keyVariables,
       keySet: findKeyVariable(provider, env) !== undefined,
       /** The variable that holds the key; null if none is set. */

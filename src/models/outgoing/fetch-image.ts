@@ -7,7 +7,7 @@ import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { type HttpAnswer, type HttpRequest, openHttp } from './open-http.ts';
 import { findOutgoingProxy } from './proxy.ts';
-import { BodyTooLong, readBody } from './read-body.ts';
+import { BodyTooLongError, readBody } from './read-body.ts';
 
 /** Finds every address of a host. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
@@ -157,7 +157,7 @@ async function readImage(answer: HttpAnswer, onBytes?: (count: number) => void):
   try {
     return await readBody(answer, MAX_IMAGE_BYTES, onBytes);
   } catch (error) {
-    if (error instanceof BodyTooLong) {
+    if (error instanceof BodyTooLongError) {
       throw new Error(`the image is larger than ${MAX_IMAGE_BYTES / 1024 ** 2} MiB`, {
         cause: error,
       });

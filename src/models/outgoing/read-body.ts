@@ -3,7 +3,7 @@ import type { HttpAnswer } from './open-http.ts';
 /**
  * Reads the whole body; calls `onBytes` with the length of each piece.
  *
- * @throws {BodyTooLong} once it is longer than `maxBytes`; closes the connection then
+ * @throws {BodyTooLongError} once it is longer than `maxBytes`; closes the connection then
  * @throws errors of `onBytes`
  */
 export async function readBody(
@@ -19,7 +19,7 @@ export async function readBody(
   return Buffer.concat(chunks);
 }
 
-/** Yields the body as it arrives. @throws {BodyTooLong} once it is longer than `maxBytes` */
+/** Yields the body as it arrives. @throws {BodyTooLongError} once it is longer than `maxBytes` */
 export async function* readBoundedBody(
   answer: HttpAnswer,
   maxBytes: number,
@@ -29,19 +29,19 @@ export async function* readBoundedBody(
     length += chunk.length;
     if (length > maxBytes) {
       answer.discard();
-      throw new BodyTooLong(maxBytes);
+      throw new BodyTooLongError(maxBytes);
     }
     yield chunk;
   }
 }
 
 /** A body beyond the maximum size. */
-export class BodyTooLong extends Error {
-  override readonly name = 'BodyTooLong';
+export class BodyTooLongError extends Error {
+  override readonly name = 'BodyTooLongError';
 
-  constructor(maxBytes: number, what = 'it') {
+  constructor(maxBytes: number, subject = 'it') {
     const kibibytes = Math.floor(maxBytes / 1024);
-    const bound = kibibytes < 1024 ? `${kibibytes} KiB` : `${Math.floor(kibibytes / 1024)} MiB`;
-    super(`${what} is larger than ${bound}`);
+    const limitText = kibibytes < 1024 ? `${kibibytes} KiB` : `${Math.floor(kibibytes / 1024)} MiB`;
+    super(`${subject} is larger than ${limitText}`);
   }
 }

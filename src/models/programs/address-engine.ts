@@ -9,9 +9,9 @@ import {
   type EngineResult,
 } from '../engine.ts';
 import { USER_AGENT } from '../outgoing/open-http.ts';
-import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
+import { BodyTooLongError, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
-import { providerNetworkFault } from '../providers/network-fault.ts';
+import { createNetworkFault } from '../providers/network-fault.ts';
 import { retryWhileBusy } from '../providers/retry-while-busy.ts';
 import {
   MAX_PROVIDER_ANSWER_BYTES,
@@ -94,7 +94,7 @@ async function sendJob(
         `${model} took longer than ${formatDuration(declaration.timeoutMs)}`,
       );
     }
-    return createFailedRequestResult(model, requestFault(error, request));
+    return createFailedRequestResult(model, toRequestFault(error, request));
   }
 }
 
@@ -184,18 +184,21 @@ function fillBody(
   return { text: JSON.stringify(filled), type: 'application/json' };
 }
 
-function createFailedRequestResult(model: string, { what, details }: ProviderFault): EngineResult {
+function createFailedRequestResult(
+  model: string,
+  { message, details }: ProviderFault,
+): EngineResult {
   const cost = details.mayHaveCost ? '; it may have been paid for' : '';
   const { isRefused = false, isUnanswered = false, fault } = details;
-  return { ...createFailedResult(`${model} ${what}${cost}`), isRefused, isUnanswered, fault };
+  return { ...createFailedResult(`${model} ${message}${cost}`), isRefused, isUnanswered, fault };
 }
 
-function requestFault(error: unknown, { url }: ProviderRequest): ProviderFault {
+function toRequestFault(error: unknown, { url }: ProviderRequest): ProviderFault {
   if (error instanceof ProviderFault) return error;
-  if (error instanceof BodyTooLong) {
+  if (error instanceof BodyTooLongError) {
     return new ProviderFault(`answered with more than can be read: ${error.message}`, {
       mayHaveCost: true,
     });
   }
-  return providerNetworkFault(error, { baseUrl: url.origin });
+  return createNetworkFault(error, { baseUrl: url.origin });
 }

@@ -7,7 +7,7 @@ import { maskKeys } from '../providers/mask-keys.ts';
  * other result unchanged.
  */
 export function maskSecrets(result: EngineResult, secrets: readonly string[]): EngineResult {
-  if (!result.failed) return result;
+  if (!result.hasFailed) return result;
   const spellings = secrets.flatMap(secret => [secret, encodeURIComponent(secret)]);
   return {
     ...result,

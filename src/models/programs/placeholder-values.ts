@@ -19,7 +19,7 @@ export function createRunValues(
   { env, images }: { env: Env; images: readonly string[] },
 ): RunValues {
   const { model, inputs } = job;
-  const sendsChats = declaration.kind === 'address' && declaration.sendsChats;
+  const sendsChats = declaration.kind === 'address' && declaration.sendsChatAsJson;
   const chat = sendsChats ? buildPromptfooMessages(job) : undefined;
 
   const prompt =

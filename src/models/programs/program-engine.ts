@@ -36,12 +36,12 @@ export function createProgramEngine(options: ProgramOptions): Engine {
       }
 
       const askedProgram = { job, declaration };
-      const result = declaration.isKept
+      const result = declaration.staysRunning
         ? askKeptProgram(askedProgram, keptPrograms, options)
         : runOnce(askedProgram, options);
       return maskSecrets(await result, collectSecrets(options.env));
     },
-    endKept: () => keptPrograms.endIdle(),
+    endKeptPrograms: () => keptPrograms.endIdle(),
   };
 }
 

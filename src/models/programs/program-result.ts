@@ -34,7 +34,9 @@ export async function readProgramResult(
 
   if (end === 'answered') return await readReply({ job, declaration }, answer);
   // A program that stays answers by its line alone.
-  if (end?.code === 0 && !declaration.isKept) return await readResult(job, declaration, answer);
+  if (end?.code === 0 && !declaration.staysRunning) {
+    return await readResult(job, declaration, answer);
+  }
 
   const { reason, ...costFacts } = await readFailure(job, declaration, { answer, stderr });
   const failure =

@@ -37,7 +37,7 @@ export async function readResult(
     outputs: [{ type: 'text', text }],
     tokens: sumTokens(facts) ?? estimateTokens(job.prompt.text + text),
     ...facts,
-    failed: false,
+    hasFailed: false,
   };
 }
 
@@ -104,7 +104,7 @@ async function selectFields(
   expressions: Readonly<Record<string, string>>,
 ) {
   try {
-    return await job.select(answer, expressions);
+    return await job.selectValues(answer, expressions);
   } catch (error) {
     if (error instanceof LimitExceeded) return { fault: getErrorMessage(error) };
     throw error;

@@ -82,11 +82,11 @@ function buildProgramStart(
   const [program, ...args] = argv;
 
   // A relative path is relative to `directory`, even if the program starts elsewhere.
-  const needsAbsolutePath = /[\\/]/u.test(program) && declaration.isTemporary;
+  const needsAbsolutePath = /[\\/]/u.test(program) && declaration.usesTemporaryFolder;
   return {
     argv: [needsAbsolutePath ? path.resolve(directory, program) : program, ...args],
     filledIndexes,
-    directory: declaration.isTemporary ? folder.folder : directory,
+    directory: declaration.usesTemporaryFolder ? folder.folder : directory,
     env: {
       ...withoutKeys(env, []),
       [RUN_VARIABLE]: folder.file,

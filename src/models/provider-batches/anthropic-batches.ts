@@ -140,7 +140,7 @@ export class AnthropicBatches implements BatchProvider {
   async *#fetchResults(id: string, signal: AbortSignal): RequestResults {
     const batch = await this.#ask(buildBatchPath(id), signal);
     const url = readTextAt(batch, 'results_url');
-    if (url === undefined) throw missingResultsFault(batch);
+    if (url === undefined) throw createMissingResultsFault(batch);
 
     // Behind a proxy, the URL names the service's own host, to which the key must not go.
     const path = isSameOrigin(url, this.#access.provider.baseUrl)
@@ -184,10 +184,10 @@ function requireId(batch: UncheckedObject): string {
  * Returns the fault of a batch without results: an archived one has lost them, any other may get
  * them later.
  */
-function missingResultsFault(batch: UncheckedObject): ProviderFault {
+function createMissingResultsFault(batch: UncheckedObject): ProviderFault {
   const isArchived = readTextAt(batch, 'archived_at') !== undefined;
-  const what = `${isArchived ? 'no longer has' : 'does not return'} the results of the batch ${requireId(batch)}`;
-  return new ProviderFault(what, { status: isArchived ? 410 : 404 });
+  const message = `${isArchived ? 'no longer has' : 'does not return'} the results of the batch ${requireId(batch)}`;
+  return new ProviderFault(message, { status: isArchived ? 410 : 404 });
 }
 
 /** Returns true if the first result has this key. @throws {ProviderFault} if they can't be read */

@@ -81,12 +81,13 @@ export class BatchFault extends Error {
   }
 }
 
-/** Rethrows an error; as a 410 if it says that the results have expired. */
+/** Rethrows an error. One that says that the results have expired gets the status 410. */
 export function rethrowExpired(error: unknown): never {
-  const { what = '', details = {} } = error instanceof ProviderFault ? error : {};
+  if (!(error instanceof ProviderFault)) throw error;
+  const { message, details } = error;
   const isAboutResults = details.status === 400 || details.status === 404;
-  if (isAboutResults && (details.hasExpired === true || /\bexpired\b/i.test(what))) {
-    throw new ProviderFault(what, { ...details, status: 410 });
+  if (isAboutResults && (details.hasExpired === true || /\bexpired\b/i.test(message))) {
+    throw new ProviderFault(message, { ...details, status: 410 });
   }
   throw error;
 }
@@ -108,15 +109,15 @@ export async function* iterateBatches(
   for (let pageCount = 0; pageCount < MAX_BATCH_PAGES && lastId !== undefined; pageCount += 1) {
     const { data, has_more: hasMore } = await fetchPage(lastId);
     if (!Array.isArray(data) || !data.every(isJsonObject)) {
-      throw unreadableListFault('is not a list of batches');
+      throw createUnreadableListFault('is not a list of batches');
     }
     yield* data;
     if (hasMore !== true) return;
     lastId = readTextAt(data.at(-1), 'id');
   }
-  throw unreadableListFault('does not end');
+  throw createUnreadableListFault('does not end');
 }
 
-function unreadableListFault(fault: string): ProviderFault {
-  return new ProviderFault(`answered with a list of its batches that ${fault}`);
+function createUnreadableListFault(predicate: string): ProviderFault {
+  return new ProviderFault(`answered with a list of its batches that ${predicate}`);
 }

@@ -19,7 +19,7 @@ type BatchContext = Pick<EngineJob, 'model' | 'sleep'>;
 /** Returns the batch interface of a provider, which retries and explains faults. */
 export function createBatchProvider(access: ProviderAccess, context: BatchContext): BatchProvider {
   // All others have the interface of OpenAI.
-  const isAnthropic = access.provider.engine === 'anthropic';
+  const isAnthropic = access.provider.interfaceName === 'anthropic';
   return new RetryingBatches(
     isAnthropic ? new AnthropicBatches(access) : new OpenAiBatches(access),
     access,

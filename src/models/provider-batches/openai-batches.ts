@@ -43,7 +43,7 @@ export class OpenAiBatches implements BatchProvider {
     const { provider, key } = access;
     this.name = provider.name;
     this.endpoint =
-      provider.engine === 'openai-responses' ? RESPONSES_PATH : '/v1/chat/completions';
+      provider.interfaceName === 'openai-responses' ? RESPONSES_PATH : '/v1/chat/completions';
     this.#access = access;
     this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }

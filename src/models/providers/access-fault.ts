@@ -11,8 +11,8 @@ export interface AccessFault {
 
 /** Returns the fault that prevents requests to a provider; undefined if there is none. */
 export function findAccessFault(provider: Provider, env: Env): AccessFault | undefined {
-  const { name, baseUrl, needsKey, missingVariables, fault } = provider;
-  if (fault !== undefined) return { kind: 'invalid', message: fault };
+  const { name, baseUrl, needsKey, missingVariables, addressFault } = provider;
+  if (addressFault !== undefined) return { kind: 'invalid', message: addressFault };
 
   const variable = findKeyVariable(provider, env);
   if (variable === undefined && needsKey) {

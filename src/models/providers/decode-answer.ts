@@ -1,37 +1,37 @@
 import { decodeContent } from '../../net/content-encoding.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
-import { BodyTooLong } from '../outgoing/read-body.ts';
+import { BodyTooLongError } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 
-/** Maximum number of bytes that the encoding may add to the text, which its reader limits. */
-const MAX_ADDED_BYTES = 64 * 1024 * 1024;
+/** Maximum number of bytes by which an encoded answer may exceed its decoded text. */
+const MAX_EXCESS_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns an answer with its body decoded as it arrives. Results of a batch may have any length, so
- * that only what decodes to nothing is limited here.
+ * Returns an answer with its body decoded as it arrives. Limits only bytes that decode to nothing:
+ * whoever reads the text limits its length, and the results of a batch may have any.
  */
 export function decodeAnswer(answer: HttpAnswer, encoding: string): HttpAnswer {
   return { ...answer, body: decodeBody(answer, encoding) };
 }
 
 async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator<Uint8Array> {
-  let addedBytes = 0;
+  let excessBytes = 0;
   const readSource = async function* (): AsyncGenerator<Uint8Array> {
     for await (const piece of answer.body) {
-      addedBytes += piece.length;
-      if (addedBytes > MAX_ADDED_BYTES) {
+      excessBytes += piece.length;
+      if (excessBytes > MAX_EXCESS_BYTES) {
         answer.discard();
-        throw new BodyTooLong(MAX_ADDED_BYTES);
+        throw new BodyTooLongError(MAX_EXCESS_BYTES);
       }
       yield piece;
     }
   };
 
-  const fault = (message: string): Error =>
+  const createFault = (message: string): Error =>
     new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
 
-  for await (const piece of decodeContent(readSource(), encoding, fault)) {
-    addedBytes -= piece.length;
+  for await (const piece of decodeContent(readSource(), encoding, createFault)) {
+    excessBytes -= piece.length;
     yield piece;
   }
 }

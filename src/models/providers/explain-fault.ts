@@ -5,7 +5,7 @@ import type { ModelEntry } from '../model-entry.ts';
 import { type ProviderFault, unwrapProviderFault } from './answers/provider-fault.ts';
 import { describeBaseUrl, listModels } from './list-models.ts';
 import { maskKeys } from './mask-keys.ts';
-import { providerNetworkFault } from './network-fault.ts';
+import { createNetworkFault } from './network-fault.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { findKeyVariable } from './providers.ts';
 
@@ -15,7 +15,7 @@ const MAX_FAULT_LENGTH = 600;
 /** Maximum number of models to suggest in place of an unknown one. */
 const MAX_SUGGESTED_MODELS = 5;
 
-/** The message about a fault, and what the fault means for the run. */
+/** A message about a fault, and the consequences of the fault for the run. */
 interface FaultExplanation {
   /** One line: who did what, and what to do next, without keys. */
   readonly message: string;
@@ -42,8 +42,7 @@ export async function explainFault(
   }: Pick<EngineJob, 'model' | 'signal'> & { readonly resource?: string },
   access: ProviderAccess,
 ): Promise<FaultExplanation> {
-  const providerFault =
-    unwrapProviderFault(thrown) ?? providerNetworkFault(thrown, access.provider);
+  const providerFault = unwrapProviderFault(thrown) ?? createNetworkFault(thrown, access.provider);
   const {
     isRefused = false,
     isUnanswered = false,
@@ -75,10 +74,10 @@ export async function explainFault(
  * masked.
  */
 function describeFault(
-  { what, details }: ProviderFault,
+  { message, details }: ProviderFault,
   { provider, key }: ProviderAccess,
 ): string {
-  const line = maskKeys(what, key ?? '')
+  const line = maskKeys(message, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
   const predicate = shorten(line, MAX_FAULT_LENGTH);
@@ -119,12 +118,15 @@ function findOperatorAdvice(
   return `it requires a key: ${remedy}`;
 }
 
-/** Returns true if the provider doesn't have the model: for a 404, and some kinds of 400. */
-function isUnknownModel({ what, details: { status, param = 'model' } }: ProviderFault): boolean {
+/**
+ * Returns true if the provider seems not to have the model: after a 404, or a 400 whose message says
+ * so.
+ */
+function isUnknownModel({ message, details: { status, param = 'model' } }: ProviderFault): boolean {
   if (status === 404) return true;
   if (status !== 400 || param !== 'model') return false;
   // Such as "The model gpt-9 does not exist" or "Invalid model: gpt-9".
-  return /\bmodel\b/i.test(what) && /\b(?:not|unknown|invalid|exist)/i.test(what);
+  return /\bmodel\b/i.test(message) && /\b(?:not|unknown|invalid|exist)/i.test(message);
 }
 
 /** Lists the provider's models, the nearest names first; undefined if it does not list any. */

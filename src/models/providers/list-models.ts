@@ -25,11 +25,11 @@ export interface OfferedModel {
 export interface EndpointModels {
   readonly models: readonly OfferedModel[];
   /** The number of models that can't answer prompts, such as those for embeddings or speech. */
-  readonly others: number;
+  readonly unusableCount: number;
 }
 
 /** An endpoint's refusal to list models with this key, or without one. */
-export class EndpointRefusal extends Error {}
+export class EndpointRefusalError extends Error {}
 
 const ENDPOINT_TIMEOUT_MS = 10_000;
 const MAX_ENDPOINT_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -69,7 +69,9 @@ export async function listModels(
 ): Promise<EndpointModels> {
   const fault = findAccessFault(provider, env);
   if (fault) {
-    throw fault.kind === 'missing' ? new EndpointRefusal(fault.message) : new Error(fault.message);
+    throw fault.kind === 'missing'
+      ? new EndpointRefusalError(fault.message)
+      : new Error(fault.message);
   }
 
   const url = buildListUrl(provider);
@@ -87,38 +89,40 @@ export async function listModels(
       proxy: findOutgoingProxy(url, env),
     });
     if (answer.status !== 200) answer.discard();
-    checkStatus(answer.status, answer.headers.location, provider);
+    requireSuccess(answer.status, answer.headers.location, provider);
 
     const body = await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES);
     return parseModelList(body.toString('utf8'), provider);
   } catch (error) {
     signal.throwIfAborted();
-    throw timeout.aborted ? new Error('no answer in 10 s', { cause: error }) : error;
+    if (!timeout.aborted) throw error;
+    throw new Error(`no answer in ${ENDPOINT_TIMEOUT_MS / 1000} s`, { cause: error });
   }
 }
 
-function buildListUrl({ engine, baseUrl }: Provider): URL {
+function buildListUrl({ interfaceName, baseUrl }: Provider): URL {
   const base = withoutTrailingSlashes(baseUrl);
-  if (engine === 'anthropic') return new URL(`${base}/v1/models?limit=1000`);
-  return new URL(engine === 'google' ? `${base}/models?pageSize=1000` : `${base}/models`);
+  if (interfaceName === 'anthropic') return new URL(`${base}/v1/models?limit=1000`);
+  return new URL(interfaceName === 'google' ? `${base}/models?pageSize=1000` : `${base}/models`);
 }
 
 function buildAuthorization(provider: Provider, env: Env): Record<string, string> {
   const key = readProviderKey(provider, env);
-  const version = provider.engine === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
+  const version =
+    provider.interfaceName === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   if (key === undefined) return version;
-  const header = KEY_HEADER_BY_INTERFACE[provider.engine];
+  const header = KEY_HEADER_BY_INTERFACE[provider.interfaceName];
   return header === undefined ? { authorization: `Bearer ${key}` } : { ...version, [header]: key };
 }
 
-function checkStatus(status: number, location: string | undefined, provider: Provider): void {
+function requireSuccess(status: number, location: string | undefined, provider: Provider): void {
   const { keyVariables, addressName = 'its baseUrl' } = provider;
   if (status === 200) return;
 
   if (status === 401 || status === 402 || status === 403) {
     const remedy =
       keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`;
-    throw new EndpointRefusal(`it refuses the key (${status}): ${remedy}`);
+    throw new EndpointRefusalError(`it refuses the key (${status}): ${remedy}`);
   }
 
   if (status >= 300 && status < 400) {
@@ -135,9 +139,9 @@ function checkStatus(status: number, location: string | undefined, provider: Pro
 }
 
 /** Returns the name of a provider's address in messages, with the path that it usually ends in. */
-export function describeBaseUrl({ addressName = 'its baseUrl', engine }: Provider): string {
-  if (INTERFACES_WITHOUT_ENDING.has(engine)) return addressName;
-  return `${addressName}, which usually ends in ${engine === 'google' ? '/v1beta' : '/v1'}`;
+export function describeBaseUrl({ addressName = 'its baseUrl', interfaceName }: Provider): string {
+  if (INTERFACES_WITHOUT_ENDING.has(interfaceName)) return addressName;
+  return `${addressName}, which usually ends in ${interfaceName === 'google' ? '/v1beta' : '/v1'}`;
 }
 
 function parseModelList(text: string, provider: Provider): EndpointModels {
@@ -145,7 +149,7 @@ function parseModelList(text: string, provider: Provider): EndpointModels {
   const offers = items.filter(answersPrompts).flatMap(item => parseItem(item) ?? []);
   // An endpoint that gathers the lists of others may list a model twice.
   const models = [...new Map(offers.map(model => [model.id, model])).values()];
-  return { models, others: items.length - offers.length };
+  return { models, unusableCount: items.length - offers.length };
 }
 
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
@@ -163,7 +167,7 @@ function parseItems(text: string, provider: Provider): Record<string, unknown>[]
   return readListAt(list).filter(isJsonObject);
 }
 
-/** Returns false if Google lists other methods for the model. */
+/** Returns true unless Google lists only other methods for the model. */
 function answersPrompts(item: Record<string, unknown>): boolean {
   const methods = item['supportedGenerationMethods'];
   return (
@@ -171,11 +175,11 @@ function answersPrompts(item: Record<string, unknown>): boolean {
   );
 }
 
-/** Returns the model of an item; undefined if it can't be used. */
+/** Returns the model of an item; undefined if its name is unsafe or it can't answer prompts. */
 function parseItem(item: Record<string, unknown>): OfferedModel | undefined {
   const nameValue = item['id'] ?? item['name'];
 
-  // Refuses names that are unsafe to write to files and terminals.
+  // Other names are unsafe to write to files and terminals.
   if (typeof nameValue !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(nameValue)) return undefined;
 
   // Google lists names as resource paths, and takes them without the prefix.
@@ -206,16 +210,16 @@ function readListedPrice(item: object): Price | undefined {
     return price >= 0 && Number.isFinite(price) ? price : undefined;
   };
 
-  const perMillion = (key: string): number | undefined => {
+  const readDollarsPerMillion = (key: string): number | undefined => {
     const price = readDollars(key);
     return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
   };
 
-  const input = perMillion('prompt');
-  const output = perMillion('completion');
+  const input = readDollarsPerMillion('prompt');
+  const output = readDollarsPerMillion('completion');
   if (input === undefined || output === undefined) return undefined;
 
-  const cachedInput = perMillion('input_cache_read');
+  const cachedInput = readDollarsPerMillion('input_cache_read');
   return withoutUndefined({
     input,
     output,

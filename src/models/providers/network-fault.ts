@@ -9,10 +9,10 @@ import type { Provider } from '../model-entry.ts';
 import { type FaultAdvice, ProviderFault } from './answers/provider-fault.ts';
 
 /** Codes of a connection that the other side closed, perhaps after the request was sent. */
-const CLOSED_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'UND_ERR_SOCKET']);
+const CLOSED_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'UND_ERR_SOCKET']);
 
-/** Advice by error code. */
-const ADVICE: Readonly<Record<string, FaultAdvice>> = {
+/** The advice for the codes of errors. */
+const ADVICE_BY_CODE: Readonly<Record<string, FaultAdvice>> = {
   ECONNREFUSED: address => `is its server running, and is ${address} right?`,
   ENOTFOUND: address => `the host does not exist: check ${address}`,
   EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
@@ -30,7 +30,7 @@ const ADVICE: Readonly<Record<string, FaultAdvice>> = {
 };
 
 /** Returns the fault of a request that failed without a response. */
-export function providerNetworkFault(
+export function createNetworkFault(
   thrown: unknown,
   { baseUrl }: Pick<Provider, 'baseUrl'>,
 ): ProviderFault {
@@ -52,10 +52,10 @@ export function providerNetworkFault(
 
   const code = getErrorCode(error);
   const isUnreachable = wasNotSent(error, code);
-  const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
+  const predicate = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
 
-  return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${explainError(error, code)}`, {
-    advice: ADVICE[code ?? ''],
+  return new ProviderFault(`${predicate} ${describeHost(baseUrl)}: ${explainError(error, code)}`, {
+    advice: ADVICE_BY_CODE[code ?? ''],
     isTemporary: code === 'ECONNRESET',
     isRefused: isUnreachable,
     fault: isUnreachable ? 'unreachable' : undefined,
@@ -69,7 +69,7 @@ export function providerNetworkFault(
  * the certificate.
  */
 function wasNotSent(error: unknown, code: string | undefined): boolean {
-  if (code !== undefined && code in ADVICE) return !CLOSED_CODES.has(code);
+  if (code !== undefined && code in ADVICE_BY_CODE) return !CLOSED_CONNECTION_CODES.has(code);
   const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
   return syscall === 'connect' || syscall === 'getaddrinfo' || isCertificateFault(error);
 }

@@ -7,7 +7,7 @@ import type { ProviderData } from './provider-data.ts';
 export interface ProviderAddress {
   readonly baseUrl: string;
   /** True if the address differs from the provider's own. */
-  readonly isMoved: boolean;
+  readonly isCustom: boolean;
   /** The variable that sets it; absent if none does. */
   readonly variable?: string;
   /** Variables that would complete the address; any one of them is enough. */
@@ -16,7 +16,7 @@ export interface ProviderAddress {
   readonly fault?: string;
 }
 
-/** The default port of Ollama, and the ports of URLs without one. */
+/** The ports of `OLLAMA_HOST` without one, by scheme; Ollama's own if it has no scheme either. */
 const OLLAMA_PORT_BY_SCHEME: ReadonlyMap<string, string> = new Map([
   ['', '11434'],
   ['http', '80'],
@@ -42,10 +42,10 @@ export function resolveProviderAddress(data: ProviderData, env: Env): ProviderAd
 function toMovedAddress(address: string, variable: string, data: ProviderData): ProviderAddress {
   const fault = findBaseUrlFault(address);
   if (fault !== undefined) {
-    return { baseUrl: address, isMoved: true, variable, fault: `${variable} ${fault}` };
+    return { baseUrl: address, isCustom: true, variable, fault: `${variable} ${fault}` };
   }
   const baseUrl = normaliseBaseUrl(address, data);
-  return { baseUrl, isMoved: baseUrl !== data.baseUrl, variable };
+  return { baseUrl, isCustom: baseUrl !== data.baseUrl, variable };
 }
 
 /**
@@ -54,12 +54,12 @@ function toMovedAddress(address: string, variable: string, data: ProviderData): 
  */
 export function normaliseBaseUrl(
   address: string,
-  { engine, name, baseUrl }: Pick<ProviderData, 'engine' | 'name' | 'baseUrl'>,
+  { interfaceName, name, baseUrl }: Pick<ProviderData, 'interfaceName' | 'name' | 'baseUrl'>,
 ): string {
   const plainAddress = withoutTrailingSlashes(address);
   const { pathname } = new URL(plainAddress);
-  if (engine === 'anthropic') return plainAddress.replace(/(?<!\/)\/+v1$/, '');
-  if (engine === 'azure' && pathname === '/openai') return `${plainAddress}/v1`;
+  if (interfaceName === 'anthropic') return plainAddress.replace(/(?<!\/)\/+v1$/, '');
+  if (interfaceName === 'azure' && pathname === '/openai') return `${plainAddress}/v1`;
   if (name === 'openai' || pathname !== '/' || baseUrl === '') return plainAddress;
   const path = baseUrl.replace(/^[a-z]+:\/\/[^/]+/, '');
   return `${plainAddress}${path}`;
@@ -68,20 +68,20 @@ export function normaliseBaseUrl(
 /** Fills the placeholder of an address from the environment. */
 function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
   const neededVariable = /\{(\w+)\}/.exec(baseUrl)?.[1];
-  if (neededVariable === undefined) return { baseUrl, isMoved: false };
+  if (neededVariable === undefined) return { baseUrl, isCustom: false };
 
   const value = env[neededVariable]?.trim();
-  if (!value) return { baseUrl, isMoved: false, missingVariables: [neededVariable, variable] };
+  if (!value) return { baseUrl, isCustom: false, missingVariables: [neededVariable, variable] };
 
   if (!HOST_LABEL.test(value)) {
     return {
       baseUrl,
-      isMoved: false,
+      isCustom: false,
       fault: `${neededVariable} must be a name of letters, digits and hyphens`,
     };
   }
 
-  return { baseUrl: baseUrl.replace(`{${neededVariable}}`, value), isMoved: false };
+  return { baseUrl: baseUrl.replace(`{${neededVariable}}`, value), isCustom: false };
 }
 
 /**
@@ -97,12 +97,12 @@ function parseOllamaHost(hostText: string, { baseUrl }: ProviderData): ProviderA
   const fault = isPort || port === '' ? findHostFault(root) : 'has an invalid port';
   const variable = 'OLLAMA_HOST';
   if (fault !== undefined) {
-    return { baseUrl, isMoved: true, variable, fault: `${variable} ${fault}` };
+    return { baseUrl, isCustom: true, variable, fault: `${variable} ${fault}` };
   }
 
   const parentPath = ['', ...path].join('/').replace(/\/v1$/, '');
   const movedUrl = `${new URL(root).origin}${parentPath}/v1`;
-  return { baseUrl: movedUrl, isMoved: movedUrl !== baseUrl, variable };
+  return { baseUrl: movedUrl, isCustom: movedUrl !== baseUrl, variable };
 }
 
 function findHostFault(root: string): string | undefined {
@@ -113,9 +113,9 @@ function findHostFault(root: string): string | undefined {
 
 /** Splits a host and its port. Replaces an address that stands for all interfaces by loopback. */
 function splitHostPort(hostPort: string, defaultPort: string): { host: string; port: string } {
-  const bare = hostPort.replace(/^\[(.*)\]$/, '$1');
-  const colon = isIP(bare) === 6 ? -1 : hostPort.lastIndexOf(':');
-  const host = colon < 0 ? bare : hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  const bareHost = hostPort.replace(/^\[(.*)\]$/, '$1');
+  const colon = isIP(bareHost) === 6 ? -1 : hostPort.lastIndexOf(':');
+  const host = colon < 0 ? bareHost : hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   const port = (colon >= 0 && hostPort.slice(colon + 1)) || defaultPort;
   if (host === '' || host === '0.0.0.0') return { host: '127.0.0.1', port };
   if (host === '::') return { host: '[::1]', port };

@@ -5,7 +5,7 @@ export interface ProviderData {
   /** The address; `{NAME}` stands for the value of an environment variable. */
   readonly baseUrl: string;
   /** The interface that it speaks. */
-  readonly engine: InterfaceName;
+  readonly interfaceName: InterfaceName;
   /** Returns true for addresses that take Chat Completions instead. */
   readonly takesChatAt?: (url: URL) => boolean;
   /**
@@ -29,7 +29,7 @@ export const PROVIDERS: readonly ProviderData[] = [
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     keyVariables: ['OPENAI_API_KEY'],
-    engine: 'openai-responses',
+    interfaceName: 'openai-responses',
     // Regions have hosts such as eu.api.openai.com. Few other servers implement Responses.
     takesChatAt: ({ hostname }) => !/^(?:[a-z0-9-]+\.)?api\.openai\.com$/.test(hostname),
     takesBatches: true,
@@ -38,14 +38,14 @@ export const PROVIDERS: readonly ProviderData[] = [
     name: 'anthropic',
     baseUrl: 'https://api.anthropic.com',
     keyVariables: ['ANTHROPIC_API_KEY'],
-    engine: 'anthropic',
+    interfaceName: 'anthropic',
     takesBatches: true,
   },
   {
     name: 'googleai',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    engine: 'google',
+    interfaceName: 'google',
     takesChatAt: ({ pathname }) => pathname.endsWith('/openai'),
     aliases: ['google', 'gemini'],
     addressVariablePrefix: 'GEMINI',
@@ -54,14 +54,14 @@ export const PROVIDERS: readonly ProviderData[] = [
     name: 'vertexai',
     baseUrl: 'https://aiplatform.googleapis.com/v1/publishers/google',
     keyVariables: ['GOOGLE_VERTEX_API_KEY'],
-    engine: 'vertexai',
+    interfaceName: 'vertexai',
     listsModels: false,
   },
   {
     name: 'azure',
     baseUrl: 'https://{AZURE_RESOURCE_NAME}.openai.azure.com/openai/v1',
     keyVariables: ['AZURE_API_KEY'],
-    engine: 'azure',
+    interfaceName: 'azure',
     // Azure lists models that could be deployed, not deployments.
     listsModels: false,
   },
@@ -69,54 +69,59 @@ export const PROVIDERS: readonly ProviderData[] = [
     name: 'bedrock',
     baseUrl: 'https://bedrock-runtime.{AWS_REGION}.amazonaws.com',
     keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],
-    engine: 'bedrock',
+    interfaceName: 'bedrock',
     listsModels: false,
   },
   {
     name: 'openrouter',
     baseUrl: 'https://openrouter.ai/api/v1',
     keyVariables: ['OPENROUTER_API_KEY'],
-    engine: 'openrouter',
+    interfaceName: 'openrouter',
   },
   {
     name: 'groq',
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariables: ['GROQ_API_KEY'],
-    engine: 'groq',
+    interfaceName: 'groq',
   },
   {
     name: 'mistral',
     baseUrl: 'https://api.mistral.ai/v1',
     keyVariables: ['MISTRAL_API_KEY'],
-    engine: 'mistral',
+    interfaceName: 'mistral',
   },
   {
     name: 'deepseek',
     baseUrl: 'https://api.deepseek.com/v1',
     keyVariables: ['DEEPSEEK_API_KEY'],
-    engine: 'deepseek',
+    interfaceName: 'deepseek',
   },
-  { name: 'xai', baseUrl: 'https://api.x.ai/v1', keyVariables: ['XAI_API_KEY'], engine: 'xai' },
+  {
+    name: 'xai',
+    baseUrl: 'https://api.x.ai/v1',
+    keyVariables: ['XAI_API_KEY'],
+    interfaceName: 'xai',
+  },
   {
     name: 'together',
     baseUrl: 'https://api.together.xyz/v1',
     keyVariables: ['TOGETHER_API_KEY'],
-    engine: 'together',
+    interfaceName: 'together',
   },
   {
     name: 'fireworks',
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     keyVariables: ['FIREWORKS_API_KEY'],
-    engine: 'fireworks',
+    interfaceName: 'fireworks',
   },
   {
     name: 'cerebras',
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariables: ['CEREBRAS_API_KEY'],
-    engine: 'cerebras',
+    interfaceName: 'cerebras',
   },
-  { name: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', engine: 'openai' },
-  { name: 'lmstudio', baseUrl: 'http://127.0.0.1:1234/v1', engine: 'openai' },
-  { name: 'llamacpp', baseUrl: 'http://127.0.0.1:8080/v1', engine: 'openai' },
-  { name: 'vllm', baseUrl: 'http://127.0.0.1:8000/v1', engine: 'openai' },
+  { name: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', interfaceName: 'openai' },
+  { name: 'lmstudio', baseUrl: 'http://127.0.0.1:1234/v1', interfaceName: 'openai' },
+  { name: 'llamacpp', baseUrl: 'http://127.0.0.1:8080/v1', interfaceName: 'openai' },
+  { name: 'vllm', baseUrl: 'http://127.0.0.1:8000/v1', interfaceName: 'openai' },
 ];

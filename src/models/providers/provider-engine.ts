@@ -40,8 +40,8 @@ const FLEX_TIMEOUT_MS = 20 * 60_000;
 export function createProviderEngine(
   env: Env,
   { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
-): Required<Pick<Engine, 'run' | 'read'>> {
-  const optionRefusals = new RefusedOptionsByModel();
+): Required<Pick<Engine, 'run' | 'readBatchAnswer'>> {
+  const refusedOptionsByModel = new RefusedOptionsByModel();
   return {
     async run(job) {
       const { provider } = job.model;
@@ -53,10 +53,12 @@ export function createProviderEngine(
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const defaultTimeoutMs = isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS;
       const access = { provider, key, env, privateRules, traceparent: job.traceparent };
-      return await new ProviderRun(job, access, timeoutMs ?? defaultTimeoutMs).ask(optionRefusals);
+      return await new ProviderRun(job, access, timeoutMs ?? defaultTimeoutMs).ask(
+        refusedOptionsByModel,
+      );
     },
 
-    async read(job, body) {
+    async readBatchAnswer(job, body) {
       const { provider } = job.model;
       if (!provider) return createFailedResult(`the model ${job.model.model} has no provider`);
 
@@ -111,12 +113,16 @@ class ProviderRun {
     this.#signal = AbortSignal.any([job.signal, this.#timeout]);
   }
 
-  ask(optionRefusals: RefusedOptionsByModel): Promise<EngineResult> {
+  ask(refusedOptionsByModel: RefusedOptionsByModel): Promise<EngineResult> {
     return this.#toResult(async () => {
-      const { request, response } = await this.#send(optionRefusals);
+      const { request, response } = await this.#send(refusedOptionsByModel);
       const expectsImage = this.#job.model.modality === 'image';
-      const { answerFormat, hasJsonTool, keepsCalls } = request;
-      const answer = new ModelAnswer(answerFormat, { hasJsonTool, keepsCalls, expectsImage });
+      const { answerFormat, hasJsonTool, keepsToolCalls } = request;
+      const answer = new ModelAnswer(answerFormat, {
+        hasJsonTool,
+        keepsToolCalls,
+        expectsImage,
+      });
       this.#answer = answer;
       await readAnswer(response, answer, createCharacterListener(this.#job.onText));
 
@@ -126,7 +132,7 @@ class ProviderRun {
       }
 
       if (request.refusableOptions.has('n')) {
-        this.#warnAboutMissing(expectsImage ? answer.images.length : answer.texts.length);
+        this.#warnAboutMissingAnswers(expectsImage ? answer.images.length : answer.texts.length);
       }
 
       return answer;
@@ -138,7 +144,7 @@ class ProviderRun {
       const request = await this.#build();
       const answer = new ModelAnswer(findAnswerFormat(body) ?? request.answerFormat, {
         hasJsonTool: this.#job.json !== undefined,
-        keepsCalls: request.keepsCalls,
+        keepsToolCalls: request.keepsToolCalls,
       });
       this.#answer = answer;
       answer.add(body);
@@ -152,10 +158,10 @@ class ProviderRun {
    * more without them.
    */
   async #send(
-    optionRefusals: RefusedOptionsByModel,
+    refusedOptionsByModel: RefusedOptionsByModel,
   ): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
-    const request = await this.#build(optionRefusals.get(model));
+    const request = await this.#build(refusedOptionsByModel.get(model));
     try {
       return { request, response: await this.#sendWhileBusy(request) };
     } catch (error) {
@@ -163,25 +169,25 @@ class ProviderRun {
         error instanceof ProviderFault ? listRefusedOptions(error, request.refusableOptions) : [];
       if (options.length === 0) throw error;
 
-      optionRefusals.add(model, options);
-      const reducedRequest = await this.#build(optionRefusals.get(model));
+      refusedOptionsByModel.add(model, options);
+      const reducedRequest = await this.#build(refusedOptionsByModel.get(model));
       return { request: reducedRequest, response: await this.#sendWhileBusy(reducedRequest) };
     }
   }
 
-  async #build(refusedOptionNames?: ReadonlySet<OptionName>): Promise<BuiltRequest> {
-    const request = await buildRequest(this.#job, this.#access, refusedOptionNames);
+  async #build(refusedOptions?: ReadonlySet<OptionName>): Promise<BuiltRequest> {
+    const request = await buildRequest(this.#job, this.#access, refusedOptions);
     this.#warnings = [...request.warnings];
     return request;
   }
 
   /** Warns if there are fewer answers than requested: some servers ignore `n` silently. */
-  #warnAboutMissing(count: number): void {
+  #warnAboutMissingAnswers(count: number): void {
     const { model, runOptions } = this.#job;
-    const requested = Number(runOptions['n']);
-    if (count === 0 || count >= requested) return;
+    const requestedCount = Number(runOptions['n']);
+    if (count === 0 || count >= requestedCount) return;
     this.#warnings.push(
-      `${model.id ?? model.model} returned ${count} of the ${requested} requested answers`,
+      `${model.id ?? model.model} returned ${count} of the ${requestedCount} requested answers`,
     );
   }
 
@@ -208,7 +214,7 @@ class ProviderRun {
 
   async #toSuccessfulResult(answer: ModelAnswer): Promise<EngineResult> {
     const { name } = this.#access.provider;
-    for (const reason of answer.unknownReasons) {
+    for (const reason of answer.unknownStopReasons) {
       this.#warnings.push(
         `${name} ended its answer for an unknown reason (${reason}): the answer counts as complete`,
       );
@@ -219,7 +225,7 @@ class ProviderRun {
       ...this.#getUsageAndWarnings(),
       outputs: [...this.#listTextOutputs(), ...images],
       tokens: answer.tokens ?? estimateTokens(this.#job.prompt.text + answer.text),
-      failed: answer.text === '' && images.every(({ type }) => type === 'error'),
+      hasFailed: answer.text === '' && images.every(({ type }) => type === 'error'),
     };
   }
 
@@ -229,10 +235,10 @@ class ProviderRun {
       ? explainTimeout(this.#access.provider, this.#timeoutMs)
       : await explainFault(error, this.#job, this.#access);
     const texts = this.#listTextOutputs();
-    const { outputs, ...failed } = createFailedResult(message, publicMessage);
+    const { outputs, ...failedResult } = createFailedResult(message, publicMessage);
 
     return {
-      ...failed,
+      ...failedResult,
       ...this.#getUsageAndWarnings(),
       outputs: [...texts, ...outputs],
       isRefused,

@@ -27,28 +27,31 @@ export function findProviderData(name: string): ProviderData | undefined {
 
 function createProvider(data: ProviderData, env: Env): Provider {
   const { name, keyVariables = [], takesBatches = false, listsModels = true } = data;
-  const { baseUrl, isMoved, variable, missingVariables, fault } = resolveProviderAddress(data, env);
+  const { baseUrl, isCustom, variable, missingVariables, fault } = resolveProviderAddress(
+    data,
+    env,
+  );
   return withoutUndefined({
     name,
     baseUrl,
-    engine: pickInterface(data, baseUrl),
+    interfaceName: pickInterface(data, baseUrl),
     keyVariables,
     needsKey: keyVariables.length > 0 && !isLoopback(baseUrl),
     takesBatches,
     listsModels,
     addressName: variable ?? 'its address',
-    isMoved: isMoved || undefined,
+    hasCustomBaseUrl: isCustom || undefined,
     missingVariables,
-    fault,
+    addressFault: fault,
   });
 }
 
 /** Returns the interface of a known provider at an address. */
 export function pickInterface(
-  { engine, takesChatAt }: ProviderData,
+  { interfaceName, takesChatAt }: ProviderData,
   baseUrl: string,
 ): InterfaceName {
-  return URL.canParse(baseUrl) && takesChatAt?.(new URL(baseUrl)) ? 'openai' : engine;
+  return URL.canParse(baseUrl) && takesChatAt?.(new URL(baseUrl)) ? 'openai' : interfaceName;
 }
 
 /** Returns true if the address is one of this machine. */
@@ -76,8 +79,9 @@ export function findKeyVariable(
  */
 export function listConfiguredProviders(env: Env): readonly Provider[] {
   return listKnownProviders(env).filter(provider => {
-    const { keyVariables, isMoved = false, needsKey, fault } = provider;
-    const isUsable = findKeyVariable(provider, env) !== undefined || (isMoved && !needsKey);
-    return keyVariables.length > 0 && (isUsable || fault !== undefined);
+    const { keyVariables, hasCustomBaseUrl = false, needsKey, addressFault } = provider;
+    const isUsable =
+      findKeyVariable(provider, env) !== undefined || (hasCustomBaseUrl && !needsKey);
+    return keyVariables.length > 0 && (isUsable || addressFault !== undefined);
   });
 }

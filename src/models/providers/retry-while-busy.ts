@@ -12,16 +12,17 @@ export type RequestEffect = 'creates' | 'none' | 'unknown';
 /**
  * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says
  * that it is overloaded and did nothing. Gives up if it asks for more than 60 s, or the quota is
- * used up. After any other fault the answer may have been paid for, so the request is not repeated.
+ * used up. Any other fault is retried only if the request has no effect: an answer may have been
+ * paid for.
  */
 export async function retryWhileBusy<T>(
   { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
-  ask: () => Promise<T>,
+  send: () => Promise<T>,
   effect: RequestEffect = 'creates',
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       const retryAfterMs = unwrapProviderFault(error)?.details.retryAfterMs;
       const waitMs = isRetryable(error, effect)
@@ -35,9 +36,12 @@ export async function retryWhileBusy<T>(
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {
   const fault = unwrapProviderFault(error);
-  const { status = fault ? 0 : 500, isQuotaUsedUp, isOverloaded } = fault?.details ?? {};
+  // An error that is no provider's fault is one of the network.
+  if (fault === undefined) return effect === 'none';
+
+  const { status = 0, isQuotaUsedUp = false, isOverloaded = false } = fault.details;
   if (isQuotaUsedUp) return false;
   if (status === 429) return true;
   if (effect === 'none' && status >= 500) return true;
-  return effect !== 'unknown' && (status === 529 || isOverloaded === true);
+  return effect !== 'unknown' && (status === 529 || isOverloaded);
 }

@@ -6,15 +6,15 @@ import {
   type PiecewiseBody,
 } from '../outgoing/open-http.ts';
 import { findOutgoingProxy } from '../outgoing/proxy.ts';
-import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
+import { BodyTooLongError, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
-import { refusalFault } from './answers/refusal.ts';
+import { createRefusalFault } from './answers/refusal.ts';
 import type { ProviderAccess } from './provider-access.ts';
 
 /** Maximum size of an answer, in bytes, including images. */
 export const MAX_PROVIDER_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Maximum size of an error response, in bytes. */
+/** Maximum size of an error response's body, in bytes. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
 /** A request as an interface's client made it. */
@@ -25,7 +25,7 @@ export interface ProviderRequest {
   readonly body?: Uint8Array | undefined;
 }
 
-interface SentRequest extends Omit<ProviderRequest, 'body'> {
+interface OutgoingRequest extends Omit<ProviderRequest, 'body'> {
   readonly body?: Uint8Array | PiecewiseBody | undefined;
 }
 
@@ -44,7 +44,7 @@ const KEY_HEADERS: ReadonlySet<string> = new Set([
  * @throws {ProviderFault} if the response is not a success, or the URL has another origin
  */
 export async function sendToProvider(
-  { url, method, headers, body }: SentRequest,
+  { url, method, headers, body }: OutgoingRequest,
   { provider, key, env, traceparent }: ProviderAccess,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
@@ -52,7 +52,7 @@ export async function sendToProvider(
   if (url.origin !== new URL(provider.baseUrl).origin) {
     throw new ProviderFault(`refers to another host, ${url.origin}, which is not called`);
   }
-  const ownHeaders = Object.fromEntries(
+  const keptHeaders = Object.fromEntries(
     Object.entries(headers).filter(
       ([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase()),
     ),
@@ -62,7 +62,7 @@ export async function sendToProvider(
       url,
       method,
       headers: {
-        ...ownHeaders,
+        ...keptHeaders,
         ...(traceparent !== undefined && { traceparent }),
         ...provider.headers,
       },
@@ -80,7 +80,7 @@ export async function sendToProvider(
  * @throws {ProviderFault} if the response is not a success
  */
 export async function sendRequest(
-  { url, method, headers, body }: SentRequest,
+  { url, method, headers, body }: OutgoingRequest,
   env: Env,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
@@ -97,7 +97,7 @@ export async function sendRequest(
     proxy: findOutgoingProxy(url, env),
   });
   if (answer.status >= 200 && answer.status < 300) return answer;
-  throw refusalFault({
+  throw createRefusalFault({
     status: answer.status,
     headers: answer.headers,
     text: await readRefusalText(answer),
@@ -118,6 +118,6 @@ async function readRefusalText(answer: HttpAnswer): Promise<string> {
   try {
     return (await readBody(answer, MAX_REFUSAL_BYTES)).toString('utf8');
   } catch (error) {
-    return error instanceof BodyTooLong ? `with more than can be shown: ${error.message}` : '';
+    return error instanceof BodyTooLongError ? `with more than can be shown: ${error.message}` : '';
   }
 }

@@ -39,7 +39,7 @@ describe('a program or an address in models.yaml', () => {
         output: 'result',
         cost: 'total_cost_usd',
         argv: ['claude', '-p', '${prompt}'],
-        isTemporary: true,
+        usesTemporaryFolder: true,
         placeholders: [{ name: 'prompt' }],
       },
     });

@@ -246,7 +246,7 @@ describe('discovering models', () => {
     const table = await loadModels({ dataDir, env: {}, watch: false, onProblem: () => {} });
     expect(table.get('gemini-9')?.provider).toMatchObject({
       keyVariables: ['GOOGLE_API_KEY'],
-      engine: 'google',
+      interfaceName: 'google',
     });
   });
 

@@ -106,7 +106,7 @@ describe('the models of the service', () => {
     await load();
     expect(table?.get('anthropic/claude-9')).toMatchObject({
       engine: 'provider',
-      provider: { engine: 'anthropic' },
+      provider: { interfaceName: 'anthropic' },
       id: 'claude-9',
       guessedFrom: 'prefix',
     });
@@ -214,8 +214,11 @@ describe('the models of the service', () => {
       `providers: {mine: ${provider}, own: {baseUrl: "http://localhost:1/v1"}}\nmodels: [{model: a, modality: text, provider: mine}, {model: b, modality: text, provider: own}]`,
     );
     await load({ OPENAI_API_KEY: 'x', OPENAI_BASE_URL: 'http://localhost:1/v1' });
-    expect(table?.get('a')?.provider).toMatchObject({ name: 'mine', engine: 'openai-responses' });
-    expect(table?.get('b')?.provider).toMatchObject({ name: 'openai', engine: 'openai' });
+    expect(table?.get('a')?.provider).toMatchObject({
+      name: 'mine',
+      interfaceName: 'openai-responses',
+    });
+    expect(table?.get('b')?.provider).toMatchObject({ name: 'openai', interfaceName: 'openai' });
   });
 
   it('are the built-in ones if models.yaml is damaged, which is reported', async () => {

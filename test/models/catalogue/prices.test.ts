@@ -26,7 +26,7 @@ async function dollars(
 
   const charge = await calculateCharge(
     entry,
-    { outputs: [], tokens: 1, failed: false, usage },
+    { outputs: [], tokens: 1, hasFailed: false, usage },
     more,
   );
   const cost = charge?.cost ?? null;

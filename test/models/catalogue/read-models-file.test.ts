@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidModelsFile } from '../../../src/models/catalogue/models-file.ts';
 import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.ts';
-import { INTERFACES } from '../../../src/models/model-entry.ts';
+import { INTERFACE_NAMES } from '../../../src/models/model-entry.ts';
 import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 
 const openai = {
   name: 'openai',
   baseUrl: 'https://api.openai.com/v1',
-  engine: 'openai',
+  interfaceName: 'openai',
   keyVariables: ['OPENAI_API_KEY'],
   needsKey: true,
 } as const;
@@ -40,7 +40,7 @@ describe('models.yaml', () => {
         provider: {
           name: 'here',
           baseUrl: 'http://localhost:11434/v1',
-          engine: 'openai',
+          interfaceName: 'openai',
           keyVariables: [],
           needsKey: false,
           takesBatches: false,
@@ -128,32 +128,44 @@ describe('models.yaml', () => {
     it.each<[string, object]>([
       [
         'openai: {baseUrl: "https://proxy.example/v1"}',
-        { engine: 'openai', keyVariables: ['OPENAI_API_KEY'], needsKey: true, takesBatches: true },
+        {
+          interfaceName: 'openai',
+          keyVariables: ['OPENAI_API_KEY'],
+          needsKey: true,
+          takesBatches: true,
+        },
       ],
       [
         'openai: {batch: false}',
-        { engine: 'openai-responses', baseUrl: 'https://api.openai.com/v1', takesBatches: false },
+        {
+          interfaceName: 'openai-responses',
+          baseUrl: 'https://api.openai.com/v1',
+          takesBatches: false,
+        },
       ],
-      ['openai: {baseUrl: "https://eu.api.openai.com/v1", engine: openai}', { engine: 'openai' }],
+      [
+        'openai: {baseUrl: "https://eu.api.openai.com/v1", engine: openai}',
+        { interfaceName: 'openai' },
+      ],
       [
         'openai: {apiKeyEnv: OTHER_KEY}',
         {
           keyVariables: ['OTHER_KEY'],
-          engine: 'openai-responses',
+          interfaceName: 'openai-responses',
           baseUrl: 'https://api.openai.com/v1',
         },
       ],
       [
         'anthropic: {baseUrl: "https://proxy.example/v1/"}',
-        { engine: 'anthropic', baseUrl: 'https://proxy.example' },
+        { interfaceName: 'anthropic', baseUrl: 'https://proxy.example' },
       ],
       [
         'gemini: {baseUrl: "https://proxy.example/v1beta"}',
-        { engine: 'google', keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
+        { interfaceName: 'google', keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
       ],
       [
         'azure: {apiKeyEnv: MINE}',
-        { engine: 'azure', missingVariables: ['AZURE_RESOURCE_NAME', 'AZURE_BASE_URL'] },
+        { interfaceName: 'azure', missingVariables: ['AZURE_RESOURCE_NAME', 'AZURE_BASE_URL'] },
       ],
       [
         'groq: {baseUrl: "http://127.0.0.1:9"}',
@@ -179,16 +191,18 @@ describe('models.yaml', () => {
       '  - {model: c, modality: text, provider: openai, reasoning: maybe}',
     );
     const { models, faults } = parseModelsFile(text, 'm.yaml', [openai]);
-    expect(models).toMatchObject([{ leaveOut: ['temperature', 'topP'], isReasoning: true }]);
+    expect(models).toMatchObject([{ omittedOptions: ['temperature', 'topP'], isReasoning: true }]);
     expect(faults).toEqual([
       expect.stringMatching(/^m\.yaml:3: leaveOut takes temperature, .*, n, not `warmth`$/),
       expect.stringMatching(/^m\.yaml:4: reasoning must be true or false$/),
     ]);
   });
 
-  it.each(INTERFACES)('accepts %s as the engine of a provider', engine => {
+  it.each(INTERFACE_NAMES)('accepts %s as the engine of a provider', engine => {
     const text = `providers: {here: {baseUrl: "https://x.example/v1", engine: ${engine}}}`;
-    expect(parseModelsFile(text, 'm.yaml', []).providers).toMatchObject([{ engine }]);
+    expect(parseModelsFile(text, 'm.yaml', []).providers).toMatchObject([
+      { interfaceName: engine },
+    ]);
   });
 
   it('reports every fault, by line', () => {

@@ -9,7 +9,7 @@ const { echo, sandbox, card } = createEngines({ dataDir: 'nowhere', env: {} });
 describe('echo', () => {
   it('returns the prompt, with blank lines between roles and pictures in words', async () => {
     const template = '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}}!';
-    const { outputs, tokens, failed } = await echo.run(
+    const { outputs, tokens, hasFailed } = await echo.run(
       createJob({ template, images: [png(4, 5)] }),
     );
 
@@ -23,7 +23,7 @@ describe('echo', () => {
     ]);
 
     expect(tokens).toBeGreaterThan(1);
-    expect(failed).toBe(false);
+    expect(hasFailed).toBe(false);
   });
 });
 
@@ -55,15 +55,17 @@ describe('sandbox', () => {
     [{ outcome: 'succeeded' }, ['text']],
     [{ outcome: 'partial' }, ['text', 'error']],
   ])('succeeds as its options say: %j', async (runOptions, types) => {
-    const { outputs, failed } = await sandbox.run(createJob({ template: 'A note', runOptions }));
-    expect(failed).toBe(false);
+    const { outputs, hasFailed } = await sandbox.run(createJob({ template: 'A note', runOptions }));
+    expect(hasFailed).toBe(false);
     expect(outputs.map(({ type }) => type)).toEqual(types);
     expect(outputs[0]).toEqual({ type: 'text', text: 'A note' });
   });
 
   it('fails if its options say so', async () => {
-    const { outputs, failed } = await sandbox.run(createJob({ runOptions: { outcome: 'failed' } }));
-    expect(failed).toBe(true);
+    const { outputs, hasFailed } = await sandbox.run(
+      createJob({ runOptions: { outcome: 'failed' } }),
+    );
+    expect(hasFailed).toBe(true);
     expect(outputs.map(({ type }) => type)).toEqual(['error']);
   });
 });

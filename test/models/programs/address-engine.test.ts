@@ -76,7 +76,7 @@ describe('an address', () => {
     const job = { inputs: { texts: { n: '1.50' }, values: { n: 1.5 } } };
     expect(await ask(entry, job)).toMatchObject({
       outputs: [{ type: 'text', text: 'Hi\n' }],
-      failed: false,
+      hasFailed: false,
     });
     expect(asked).toMatchObject([
       {
@@ -117,13 +117,13 @@ describe('an address', () => {
 
   it.each(['..', '.'])('is not asked at another path: %s', async value => {
     const result = await ask({ address: `${base}/a/\${input.q}/b` }, input(value));
-    expect(result).toMatchObject({ failed: true, isRefused: true, fault: 'unfit' });
+    expect(result).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
     expect(asked).toEqual([]);
   });
 
   it.each(['a\r\nx-other: b', 'a\nb', 'a\u0000b'])('gets no second header: %j', async value => {
     const result = await ask({ address: base, headers: { 'x-q': '${input.q}' } }, input(value));
-    expect(result).toMatchObject({ failed: true, isRefused: true, fault: 'unfit' });
+    expect(result).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
     expect(asked).toEqual([]);
   });
 
@@ -134,7 +134,7 @@ describe('an address', () => {
       images: [expect.stringMatching(/^data:image\/png;base64,/)],
     });
     expect(await ask({ address: base, body: {} }, job)).toMatchObject({
-      failed: true,
+      hasFailed: true,
       fault: 'unfit',
     });
   });
@@ -144,7 +144,7 @@ describe('an address', () => {
       response.writeHead(500).end(`{"error": {"message": "no room for ${KEY}"}}`);
     expect(await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' } })).toMatchObject({
       outputs: [{ message: 'thing answered 500 no room for ***' }],
-      failed: true,
+      hasFailed: true,
       isRefused: false,
     });
     expect(asked).toHaveLength(1);
@@ -168,7 +168,7 @@ describe('an address', () => {
   it('may give an answer of 8 MiB of text', async () => {
     answer = response => response.end('x'.repeat(8 * 1024 * 1024));
     expect(await ask({ address: base })).toMatchObject({
-      failed: false,
+      hasFailed: false,
       outputs: [{ type: 'text' }],
     });
   });
@@ -176,7 +176,7 @@ describe('an address', () => {
   it('may not give an answer of more', async () => {
     answer = response => response.end('x'.repeat(8 * 1024 * 1024 + 1));
     expect(await ask({ address: base })).toMatchObject({
-      failed: true,
+      hasFailed: true,
       outputs: [{ type: 'error', message: 'thing returned more than 8 MiB of text' }],
     });
   });
@@ -186,7 +186,7 @@ describe('an address', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('Hi'));
     expect(await ask({ address: base })).toMatchObject({
       outputs: [{ text: 'Hi' }],
-      failed: false,
+      hasFailed: false,
     });
   });
 
@@ -207,7 +207,7 @@ describe('an address', () => {
     answer = response => response.writeHead(200, { 'content-encoding': encoding }).end(body);
     expect(await ask({ address: base })).toMatchObject({
       outputs: [{ message: expect.stringMatching(message) as string }],
-      failed: true,
+      hasFailed: true,
     });
   });
 
@@ -239,7 +239,7 @@ describe('an address', () => {
     expect(waits).toEqual([2000, 2000]);
 
     answer = response => response.writeHead(529).end('overloaded_error');
-    expect(await ask({ address: base }, { sleep })).toMatchObject({ failed: true });
+    expect(await ask({ address: base }, { sleep })).toMatchObject({ hasFailed: true });
     expect(asked).toHaveLength(4);
   });
 
@@ -247,10 +247,10 @@ describe('an address', () => {
     answer = () => {};
     expect(await ask({ address: base, timeout: '300ms' })).toMatchObject({
       outputs: [{ message: 'thing took longer than 0.3 s' }],
-      failed: true,
+      hasFailed: true,
     });
     const gone = await ask({ address: 'http://127.0.0.1:1/' });
-    expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'unreachable' });
+    expect(gone).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unreachable' });
   });
 
   it('that breaks its answer off may have been paid for', async () => {
@@ -258,10 +258,10 @@ describe('an address', () => {
       response.writeHead(200, { 'content-length': '100' }).write('half');
       setImmediate(() => response.destroy());
     };
-    const { outputs, failed } = await ask({ address: base });
-    expect({ outputs, failed }).toMatchObject({
+    const { outputs, hasFailed } = await ask({ address: base });
+    expect({ outputs, hasFailed }).toMatchObject({
       outputs: [{ message: expect.stringMatching(/it may have been paid for$/) as string }],
-      failed: true,
+      hasFailed: true,
     });
   });
 });

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await engine.endKept?.();
+  await engine.endKeptPrograms?.();
 });
 
 /** Answers each line of its input by code that gets the text of the prompt, and `say`. */
@@ -41,7 +41,7 @@ async function ask(script: string, text: string, job: JobOptions = {}, entry: ob
   const options = {
     template: text,
     ...job,
-    model: { ...model, declaration: { ...model.declaration, isKept: true } },
+    model: { ...model, declaration: { ...model.declaration, staysRunning: true } },
   };
   const { outputs } = await engine.run(createJob(options));
   const [output] = outputs;
@@ -60,7 +60,7 @@ it('a kept program answers run after run, and is ended at the end', async () => 
   expect(await ask(ANSWER, 'a')).toBe('a 1');
   expect(await ask(ANSWER, 'b')).toBe('b 2');
   expect(countPrograms()).toBe(1);
-  await engine.endKept?.();
+  await engine.endKeptPrograms?.();
   expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   expect(await ask(ANSWER, 'c')).toBe('c 1');
 });

@@ -46,15 +46,15 @@ function run(
 }
 
 async function runForText(...args: Parameters<typeof run>): Promise<string> {
-  const { outputs, failed } = await run(...args);
-  expect({ outputs, failed }).toMatchObject({ outputs: [{ type: 'text' }], failed: false });
+  const { outputs, hasFailed } = await run(...args);
+  expect({ outputs, hasFailed }).toMatchObject({ outputs: [{ type: 'text' }], hasFailed: false });
   const [output] = outputs;
   return output?.type === 'text' ? output.text : '';
 }
 
 async function runForError(...args: Parameters<typeof run>): Promise<string> {
-  const { outputs, failed } = await run(...args);
-  expect(failed).toBe(true);
+  const { outputs, hasFailed } = await run(...args);
+  expect(hasFailed).toBe(true);
   const output = outputs.at(-1);
   return output?.type === 'error' ? output.message : '';
 }
@@ -157,7 +157,7 @@ describe('a program', () => {
     expect(shown.map(([file]) => path.basename(file))).toEqual(['1.png', '2.png']);
 
     const refused = await run({ program: node(ECHO) }, job);
-    expect(refused).toMatchObject({ failed: true, isRefused: true, fault: 'unfit' });
+    expect(refused).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
   });
 
   it('fails with its exit code and the beginning of its standard error', async () => {
@@ -240,7 +240,7 @@ describe('a program', () => {
 
   it.runIf(isPosix)("that can't be started is reported, and costs nothing", async () => {
     const gone = await run({ program: ['no-such-program'] });
-    expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'not-started' });
+    expect(gone).toMatchObject({ hasFailed: true, isRefused: true, fault: 'not-started' });
 
     writeFileSync(path.join(directory, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 });
     expect(await runForText({ program: ['cat'] })).toBe('Hello');
@@ -285,7 +285,7 @@ describe('the answer of a program', () => {
       tokens: 13,
       usage: { input: 10, output: 3, cached: 0 },
       dollars: 0.25,
-      failed: false,
+      hasFailed: false,
     });
 
     const lacking = await run({
@@ -319,7 +319,7 @@ describe('the answer of a program', () => {
   it('reports the cost of a failed run', async () => {
     const script = 'console.log(JSON.stringify({cost: 0.5})); process.exitCode = 1';
     expect(await run({ program: node(script), cost: 'cost' })).toMatchObject({
-      failed: true,
+      hasFailed: true,
       dollars: 0.5,
     });
   });

@@ -23,7 +23,13 @@ async function findFault(
     },
     results,
   );
-  const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
+  const provider: Provider = {
+    name: 'it',
+    interfaceName: engine,
+    baseUrl,
+    keyVariables: [],
+    needsKey: false,
+  };
   const Batches = { openai: OpenAiBatches, anthropic: AnthropicBatches }[engine];
   const answers = new Batches({ provider, key: undefined, env: {} }).collect(
     'b1',
@@ -112,7 +118,7 @@ describe("the search for Anthropic's batch by its results", () => {
 
     const provider: Provider = {
       name: 'it',
-      engine: 'anthropic',
+      interfaceName: 'anthropic',
       baseUrl,
       keyVariables: [],
       needsKey: false,
@@ -162,7 +168,7 @@ it("Anthropic's results are read at the provider's own address, whatever host a 
 
   const provider: Provider = {
     name: 'it',
-    engine: 'anthropic',
+    interfaceName: 'anthropic',
     baseUrl: origin,
     keyVariables: [],
     needsKey: false,
@@ -183,7 +189,13 @@ describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', eng
     onTestFinished(() => double.close());
     const { baseUrl } = double;
     double.reset(...pages);
-    const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
+    const provider: Provider = {
+      name: 'it',
+      interfaceName: engine,
+      baseUrl,
+      keyVariables: [],
+      needsKey: false,
+    };
     const Batches = { openai: OpenAiBatches, anthropic: AnthropicBatches }[engine];
     const wanted = { key: 'key', requestCount: 1, file: 'file-1' };
 
@@ -222,7 +234,7 @@ it('a batch is found by its file at a provider that keeps no metadata', async ()
 
   const provider: Provider = {
     name: 'it',
-    engine: 'openai',
+    interfaceName: 'openai',
     baseUrl,
     keyVariables: [],
     needsKey: false,
@@ -249,7 +261,7 @@ it('no batch of Responses is created for requests to Chat Completions', async ()
   const { baseUrl } = double;
   const provider: Provider = {
     name: 'it',
-    engine: 'openai-responses',
+    interfaceName: 'openai-responses',
     baseUrl,
     keyVariables: [],
     needsKey: false,

@@ -36,7 +36,7 @@ function ask(
     model: `p/${id}`,
     id,
     engine: 'provider',
-    provider: providerAt(at, { name: 'p', engine, keyVariable: 'KEY' }),
+    provider: providerAt(at, { name: 'p', interfaceName: engine, keyVariable: 'KEY' }),
     ...job.model,
   } as const;
 
@@ -126,7 +126,7 @@ describe('an answer of Responses', () => {
     expect(result).toMatchObject({
       outputs: [{ type: 'text', text: 'Hello' }],
       usage: { input: 10, output: 6, cached: 4, tier: 'default' },
-      failed: false,
+      hasFailed: false,
     });
 
     expect(provider.requests[0]?.path).toBe('/v1/responses');
@@ -150,7 +150,7 @@ describe('an answer of Responses', () => {
     [{ status: 'cancelled' }, /ended its answer/],
   ])('that is not whole fails the run: %j', async (more, what) => {
     const result = await ask(engine, { body: whole(more) });
-    expect(result.failed).toBe(true);
+    expect(result.hasFailed).toBe(true);
     expect(last(result)).toMatch(what);
     expect(last(result)).toContain('it may have been paid for');
   });
@@ -171,13 +171,13 @@ describe('an answer of Responses', () => {
     expect(result).toMatchObject({
       outputs: [{ text: 'Hello' }],
       usage: { output: 6 },
-      failed: false,
+      hasFailed: false,
     });
 
     const brokenRun = await ask({ ...engine, onText }, events(...deltas));
     expect(brokenRun).toMatchObject({
       outputs: [{ text: 'Hello' }, { type: 'error' }],
-      failed: true,
+      hasFailed: true,
     });
     expect(last(brokenRun)).toMatch(/ended its answer/);
 
@@ -195,7 +195,7 @@ describe('an answer of Responses', () => {
       { body: whole() },
     );
     expect(pieces).toEqual(['Hello']);
-    expect(result.failed).toBe(false);
+    expect(result.hasFailed).toBe(false);
   });
 });
 
@@ -253,15 +253,15 @@ describe('an answer of generateContent', () => {
     [{ error: { code: 503, message: 'oh no' } }, /error: oh no/],
   ])('that is not whole fails the run: %j', async (body, what) => {
     const result = await ask(engine, { body });
-    expect(result.failed).toBe(true);
+    expect(result.hasFailed).toBe(true);
     expect(last(result)).toMatch(what);
   });
 
   it('counts as whole if its reason to stop is unknown, and a warning names the reason', async () => {
-    const { failed, warnings } = await ask(engine, {
+    const { hasFailed, warnings } = await ask(engine, {
       body: chunk([{ text: 'x' }], { finishReason: 'TIRED' }),
     });
-    expect(failed).toBe(false);
+    expect(hasFailed).toBe(false);
     expect(warnings).toEqual([expect.stringContaining('(TIRED)') as string]);
   });
 
@@ -277,7 +277,7 @@ describe('an answer of generateContent', () => {
       await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }]), doneEvent)),
     ).toMatchObject({
       outputs: [{ text: 'Hello' }],
-      failed: false,
+      hasFailed: false,
     });
     expect(provider.requests[0]?.path).toContain(':streamGenerateContent');
 
@@ -352,7 +352,7 @@ describe('Bedrock', () => {
     expect(await ask({ ...nova, onText }, frames(...text, stop, counts))).toMatchObject({
       outputs: [{ text: 'Hello' }],
       usage: { input: 6, output: 2 },
-      failed: false,
+      hasFailed: false,
     });
 
     expect(last(await ask({ ...nova, onText }, frames(...text, stop)))).toMatch(/ended its answer/);
@@ -378,7 +378,7 @@ describe('Bedrock', () => {
     expect(await ask({ ...claude, onText }, frames(...inside))).toMatchObject({
       outputs: [{ text: 'Hello' }],
       usage: { input: 6, output: 2 },
-      failed: false,
+      hasFailed: false,
     });
 
     expect(provider.requests[0]?.path).toMatch(/\/invoke-with-response-stream$/);
@@ -426,7 +426,10 @@ describe('an answer of Chat Completions', () => {
       const result = await ask(engine, {
         body: { choices: [choice('x', { finish_reason: reason })] },
       });
-      expect(result).toMatchObject({ failed: true, outputs: [{ text: 'x' }, { type: 'error' }] });
+      expect(result).toMatchObject({
+        hasFailed: true,
+        outputs: [{ text: 'x' }, { type: 'error' }],
+      });
       expect(last(result)).toContain(reason);
       expect(last(result)).toContain('it may have been paid for');
     },
@@ -492,8 +495,8 @@ describe('an answer of Chat Completions', () => {
   it('may hold 8 MiB of text, counted in UTF-8', async () => {
     const half = 'é'.repeat(2 * MIB);
     for (const answer of [whole(half + half), streamed([half, half])]) {
-      const { outputs, failed } = await ask({ ...engine, onText: () => {} }, answer);
-      expect(failed).toBe(false);
+      const { outputs, hasFailed } = await ask({ ...engine, onText: () => {} }, answer);
+      expect(hasFailed).toBe(false);
       expect(outputs).toHaveLength(1);
       const [output] = outputs;
       expect(output?.type === 'text' && output.text === half + half).toBe(true);
@@ -506,7 +509,7 @@ describe('an answer of Chat Completions', () => {
     const onText = (piece: string): void => void pieces.push(piece.length);
     const stream = await ask({ ...engine, onText }, streamed([half, half, 'b']));
 
-    expect(stream.failed).toBe(true);
+    expect(stream.hasFailed).toBe(true);
     expect(last(stream)).toContain('returned more than 8 MiB of text');
     expect(
       stream.outputs.map(output => (output.type === 'text' ? output.text.length : output.type)),

@@ -101,7 +101,7 @@ describe('a picture that is drawn in its own time', () => {
     ],
   ])('%s may have been paid for, and is ordered once', async (_, answer, message) => {
     const result = await draw(name, id, [TASK, answer]);
-    expect(result).toMatchObject({ failed: true, isRefused: false });
+    expect(result).toMatchObject({ hasFailed: true, isRefused: false });
     expect(result.fault).toBeUndefined();
     expect(errorText(result)).toMatch(message);
     expect(errorText(result)).toContain('it may have been paid for');
@@ -123,7 +123,7 @@ describe('a model that can’t be asked for a picture', () => {
     ],
   ])('%s, %s: nothing is sent', async (name, id, job, message) => {
     const result = await draw(name, id, [], job);
-    expect(result).toMatchObject({ failed: true, isRefused: true });
+    expect(result).toMatchObject({ hasFailed: true, isRefused: true });
     expect(errorText(result)).toMatch(message);
     expect(provider.requests).toEqual([]);
   });
@@ -138,7 +138,7 @@ it.each<[string, object, RegExp]>([
   ['that is not one', { b64_json: Buffer.from('<html>').toString('base64') }, /is not a picture/],
 ])('a picture %s may have been paid for', async (_, data, message) => {
   const result = await draw('xai-images', 'grok-imagine-image', [{ body: { data: [data] } }]);
-  expect(result).toMatchObject({ failed: true });
+  expect(result).toMatchObject({ hasFailed: true });
   expect(errorText(result)).toMatch(message);
   expect(errorText(result)).toContain('it may have been paid for');
   expect(provider.requests).toHaveLength(1);

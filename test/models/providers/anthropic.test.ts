@@ -37,7 +37,11 @@ function ask(
     model: 'anthropic/claude-9',
     id: 'claude-9',
     engine: 'provider',
-    provider: providerAt(root(), { name: 'anthropic', engine: 'anthropic', keyVariable: 'KEY' }),
+    provider: providerAt(root(), {
+      name: 'anthropic',
+      interfaceName: 'anthropic',
+      keyVariable: 'KEY',
+    }),
     ...job.model,
   } as const;
   return createEngines({ dataDir: 'nowhere', env: { KEY } }).provider.run(
@@ -48,7 +52,7 @@ function ask(
 const posted = (): number => provider.requests.filter(({ method }) => method === 'POST').length;
 
 const failure = (result: EngineResult): string => {
-  expect(result.failed).toBe(true);
+  expect(result.hasFailed).toBe(true);
   const last = result.outputs.at(-1);
   return last?.type === 'error' ? last.message : '';
 };
@@ -128,7 +132,7 @@ describe('a request', () => {
       tokens: 47,
       usage: { input: 42, output: 5, cached: 30, cacheWritten: 2 },
       warnings: ['claude-haiku-4-5 does not take seed: left out'],
-      failed: false,
+      hasFailed: false,
     });
 
     expect(provider.requests[0]).toMatchObject({
@@ -164,9 +168,9 @@ describe('a request', () => {
 
   it('leaves out what newer models do not take, and says so', async () => {
     const runOptions = { temperature: 0.5, topP: 0.9, topK: 3, reasoningEffort: 'low' };
-    const { warnings, failed } = await ask({ runOptions }, messagesAnswer('Bonjour'));
+    const { warnings, hasFailed } = await ask({ runOptions }, messagesAnswer('Bonjour'));
 
-    expect(failed).toBe(false);
+    expect(hasFailed).toBe(false);
     expect(warnings).toEqual([
       'claude-9 does not take temperature: left out',
       'claude-9 does not take topP: left out',
@@ -336,7 +340,7 @@ describe('an answer that is not whole', () => {
       const busy = messagesError(status, 'overloaded_error', 'busy', { 'retry-after': '7' });
 
       expect(await ask({ sleep }, busy, busy, busy, messagesAnswer('At last'))).toMatchObject({
-        failed: false,
+        hasFailed: false,
       });
       expect(waits).toEqual([7000, 7000, 7000]);
 
@@ -364,7 +368,7 @@ describe('a stream', () => {
     expect(result).toMatchObject({
       outputs: [{ text: 'Hello 😀' }],
       usage: { input: 42, output: 5, cached: 30, cacheWritten: 2 },
-      failed: false,
+      hasFailed: false,
     });
     expect(provider.body()).toMatchObject({ stream: true });
   });

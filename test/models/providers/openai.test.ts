@@ -63,12 +63,12 @@ describe("a prompt's own tools", () => {
   ])('are sent, and their calls %s are the answer as JSON', async (_, answer, expected) => {
     provider.reset(answer);
     const runOptions = { tools: [{ type: 'function', function: { name: 'look_up' } }] };
-    const { outputs, failed } = await ask({}, { runOptions, onText: () => undefined });
+    const { outputs, hasFailed } = await ask({}, { runOptions, onText: () => undefined });
 
     expect(provider.body()).toMatchObject(runOptions);
     expect(provider.body()).not.toHaveProperty('stream');
-    expect({ failed, outputs }).toEqual({
-      failed: false,
+    expect({ hasFailed, outputs }).toEqual({
+      hasFailed: false,
       outputs: [{ type: 'text', text: JSON.stringify(expected) }],
     });
   });
@@ -78,7 +78,7 @@ describe("a prompt's own tools", () => {
     provider.reset(chatCompletion(null, { tool_calls: calls }));
     const responses = providerAt(provider.baseUrl, {
       keyVariable: 'KEY',
-      engine: 'openai-responses',
+      interfaceName: 'openai-responses',
     });
     const { outputs } = await ask({ provider: responses }, { runOptions });
 
@@ -103,7 +103,7 @@ describe('a text model', () => {
     expect(result).toEqual({
       outputs: [{ type: 'text', text: 'Bonjour' }],
       tokens: 42,
-      failed: false,
+      hasFailed: false,
     });
 
     expect(provider.requests[0]).toMatchObject({
@@ -147,7 +147,7 @@ describe('a text model', () => {
     provider.reset(chatCompletion('{}'));
     const responses = providerAt(provider.baseUrl, {
       keyVariable: 'KEY',
-      engine: 'openai-responses',
+      interfaceName: 'openai-responses',
     });
     await ask({ id, provider: responses }, { json: { schema: { type: 'object' } } });
     expect(provider.body()).toMatchObject({ text: { format: { type } } });
@@ -209,7 +209,7 @@ describe('a text model', () => {
     expect(result).toMatchObject({
       outputs: [{ type: 'error', message: matching(message) }],
       tokens: 0,
-      failed: true,
+      hasFailed: true,
     });
   });
 
@@ -238,7 +238,7 @@ describe('a text model', () => {
   it('at an invalid address says so, without its password', async () => {
     for (const url of ['http//nowhere', 'http://ada:secret@127.0.0.1:9/v1']) {
       const result = await ask({ provider: providerAt(url, { name: 'gone' }) }, {}, {});
-      expect(result.failed).toBe(true);
+      expect(result.hasFailed).toBe(true);
       expect(JSON.stringify(result)).not.toContain('secret');
     }
   });
@@ -281,7 +281,7 @@ describe('a text model', () => {
     'is not asked again after %i: an answer may have been made and paid for',
     async status => {
       provider.reset({ status, body: { error: { message: 'broken' } } }, chatCompletion('Twice'));
-      expect((await ask({})).failed).toBe(true);
+      expect((await ask({})).hasFailed).toBe(true);
       expect(provider.requests).toHaveLength(1);
     },
   );
@@ -388,14 +388,14 @@ describe('behind a proxy', () => {
     const job = { template: 'Brighter: {{media url=a}}', images: [png(1, 1)] };
     expect(
       await ask({ ...far, modality: 'image' }, job, { HTTP_PROXY: `http://${address()}` }),
-    ).toMatchObject({ failed: false });
+    ).toMatchObject({ hasFailed: false });
     expect(provider.requests[0]?.text).toContain('name="image"; filename=');
     expect(tunnels).toHaveLength(1);
   });
 
   it('a model on this machine is asked directly', async () => {
     provider.reset(chatCompletion('Hi'));
-    expect((await ask({}, {}, { KEY, HTTP_PROXY: 'http://127.0.0.1:9' })).failed).toBe(false);
+    expect((await ask({}, {}, { KEY, HTTP_PROXY: 'http://127.0.0.1:9' })).hasFailed).toBe(false);
   });
 });
 
@@ -416,7 +416,7 @@ describe('an image model', () => {
     expect(result).toEqual({
       outputs: [{ type: 'image', bytes: picture, mediaType: 'image/png' }],
       tokens: 7,
-      failed: false,
+      hasFailed: false,
     });
 
     expect(provider.requests[0]?.path).toBe('/v1/images/generations');
@@ -464,7 +464,7 @@ describe('an image model', () => {
   ])('without a picture fails the run: %j', async (image, message) => {
     provider.reset({ body: image });
     expect(await ask(model)).toMatchObject({
-      failed: true,
+      hasFailed: true,
       outputs: [{ type: 'error', message: matching(message) }],
     });
   });

@@ -12,7 +12,7 @@ function providerIn(env: Env, name: string): Provider {
 }
 
 const describeProvider = (env: Env, name: string): string => {
-  const { engine, baseUrl } = providerIn(env, name);
+  const { interfaceName: engine, baseUrl } = providerIn(env, name);
   return `${engine} ${baseUrl}`;
 };
 
@@ -90,10 +90,10 @@ describe('a known provider', () => {
 
   it('counts as moved only at another address than its own', () => {
     expect(
-      providerIn({ OPENAI_BASE_URL: 'https://api.openai.com/v1/' }, 'openai').isMoved,
+      providerIn({ OPENAI_BASE_URL: 'https://api.openai.com/v1/' }, 'openai').hasCustomBaseUrl,
     ).toBeUndefined();
-    expect(providerIn({ OLLAMA_HOST: '0.0.0.0' }, 'ollama').isMoved).toBeUndefined();
-    expect(providerIn({ OLLAMA_HOST: ':1' }, 'ollama').isMoved).toBe(true);
+    expect(providerIn({ OLLAMA_HOST: '0.0.0.0' }, 'ollama').hasCustomBaseUrl).toBeUndefined();
+    expect(providerIn({ OLLAMA_HOST: ':1' }, 'ollama').hasCustomBaseUrl).toBe(true);
   });
 });
 
@@ -124,7 +124,7 @@ describe('OLLAMA_HOST', () => {
     ['  ', 'http://127.0.0.1:11434/v1'],
   ])('%o leads to %s', (host, baseUrl) => {
     const provider = providerIn({ OLLAMA_HOST: host }, 'ollama');
-    expect(provider.fault).toBeUndefined();
+    expect(provider.addressFault).toBeUndefined();
     expect(provider.baseUrl).toBe(baseUrl);
   });
 

@@ -55,8 +55,8 @@ async function askWith(
   );
 }
 
-function errorText({ failed, outputs }: EngineResult): string {
-  expect(failed).toBe(true);
+function errorText({ hasFailed, outputs }: EngineResult): string {
+  expect(hasFailed).toBe(true);
   const [output] = outputs;
   return output?.type === 'error' ? output.message : '';
 }
@@ -116,7 +116,7 @@ describe('a real refusal of an option leads to one more request without the opti
     const field = FIELDS[option] ?? /^$/;
     const result = await askWith(error, { [option]: OPTIONS[option] }, body => !field.test(body));
     const isKnown = posts().length === 1; // the client knew it before the provider did
-    expect(result.failed && result.outputs).toBe(false);
+    expect(result.hasFailed && result.outputs).toBe(false);
     expect(posts()).toHaveLength(isKnown ? 1 : 2);
     expect(result.warnings).toEqual([`model-of-tomorrow does not take ${option}: left out`]);
   });

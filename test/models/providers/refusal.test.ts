@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OPTION_NAMES } from '../../../src/models/model-entry.ts';
-import { refusalFault } from '../../../src/models/providers/answers/refusal.ts';
+import { createRefusalFault } from '../../../src/models/providers/answers/refusal.ts';
 import { listRefusedOptions } from '../../../src/models/providers/answers/refused-option.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
@@ -11,14 +11,14 @@ const findFault = ({
   headers = {},
   body,
 }: Omit<RealError, 'provider' | 'means' | 'source' | 'says'>) =>
-  refusalFault({ status, headers, text: body });
+  createRefusalFault({ status, headers, text: body });
 
 const meaning = (...means: RealError['means'][]): RealError[] =>
   REFUSALS.filter(error => means.includes(error.means));
 
 describe('a refusal', () => {
   it.each([...UNSUPPORTED, ...REFUSALS])('is in the words of $provider: $says', error => {
-    expect(findFault(error).what).toContain(error.says);
+    expect(findFault(error).message).toContain(error.says);
   });
 
   it.each(meaning('key'))('says that the key is not valid: $provider $status', error => {
@@ -59,14 +59,15 @@ describe('a refusal', () => {
     ['retry-after', 'soon'],
   ])('ignores a wait that is not valid: %s %s', (name, value) => {
     expect(
-      refusalFault({ status: 429, headers: { [name]: value }, text: '' }).details.retryAfterMs,
+      createRefusalFault({ status: 429, headers: { [name]: value }, text: '' }).details
+        .retryAfterMs,
     ).toBeUndefined();
   });
 
   it('with markup that is not a web page is shown', () => {
-    expect(refusalFault({ status: 400, headers: {}, text: '<bad request: no model>' }).what).toBe(
-      'answered 400 <bad request: no model>',
-    );
+    expect(
+      createRefusalFault({ status: 400, headers: {}, text: '<bad request: no model>' }).message,
+    ).toBe('answered 400 <bad request: no model>');
   });
 });
 

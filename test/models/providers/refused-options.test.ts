@@ -49,9 +49,9 @@ describe('an option that the provider refuses', () => {
       true,
     ]);
 
-    for (const { failed, warnings } of results) {
-      expect({ failed, warnings }).toEqual({
-        failed: false,
+    for (const { hasFailed, warnings } of results) {
+      expect({ hasFailed, warnings }).toEqual({
+        hasFailed: false,
         warnings: ['tiny does not take seed: left out'],
       });
     }
@@ -60,7 +60,7 @@ describe('an option that the provider refuses', () => {
   it('fails the run if it is the second one', async () => {
     provider.reset(refusing('seed'), refusing('temperature'));
     expect(await newCommand()()).toMatchObject({
-      failed: true,
+      hasFailed: true,
       warnings: ['tiny does not take seed: left out'],
     });
     expect(provider.requests).toHaveLength(2);

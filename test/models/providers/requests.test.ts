@@ -73,7 +73,7 @@ async function sent(
   const engines = createEngines({ dataDir: 'nowhere', env });
   const result = await engines.provider.run(createJob({ ...job, model: entry, sleep }));
 
-  expect(result.failed && result.outputs).toBe(false);
+  expect(result.hasFailed && result.outputs).toBe(false);
 
   const [request, ...later] = provider.requests;
   expect(later.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);

@@ -16,7 +16,7 @@ const SCHEMA = {
 };
 
 async function collectWarnings(engine: InterfaceName, id: string): Promise<readonly string[]> {
-  const provider = providerAt('https://models.example/v1', { name: 'p', engine });
+  const provider = providerAt('https://models.example/v1', { name: 'p', interfaceName: engine });
   const job = createJob({
     model: { model: id, engine: 'provider', provider },
     json: { schema: SCHEMA },
@@ -58,7 +58,10 @@ describe('what a prompt says of its schema', () => {
       { name: 'person', description: 'who', strict: false },
     ],
   ])('goes to the provider: %j', async (schemaName, expectedSchema) => {
-    const provider = providerAt('https://models.example/v1', { name: 'p', engine: 'openai' });
+    const provider = providerAt('https://models.example/v1', {
+      name: 'p',
+      interfaceName: 'openai',
+    });
     const job = createJob({
       model: { model: 'tiny', engine: 'provider', provider },
       json: { schema: SCHEMA, schemaName },

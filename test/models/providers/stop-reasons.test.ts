@@ -106,7 +106,7 @@ it.each<[string, AnswerFormat, Reasons<string>]>([
     const answer = new ModelAnswer(form);
     answer.addText('A text');
     answer.addStopReason(reason);
-    expect(answer.unknownReasons).toEqual([]);
+    expect(answer.unknownStopReasons).toEqual([]);
     return [reason, isCut(answer) ? 'cut' : 'whole'];
   });
   expect(Object.fromEntries(judged)).toEqual(reasons);

@@ -32,7 +32,13 @@ function customModel(
   id: string,
   baseUrl = 'https://corner.example/v1',
 ): ModelEntry {
-  const provider: Provider = { name: 'corner', baseUrl, engine, keyVariables: [], needsKey: false };
+  const provider: Provider = {
+    name: 'corner',
+    baseUrl,
+    interfaceName: engine,
+    keyVariables: [],
+    needsKey: false,
+  };
   return guessModel(provider, id, { id, guessedFrom: 'prefix' });
 }
 
@@ -118,7 +124,7 @@ describe('the options that a model does not take', () => {
       leftOut(knownModel('azure/mine', { isReasoning }));
     expect(deployment(true)).toEqual(allBut('reasoningEffort').toSorted());
     expect(deployment(false)).toEqual(allBut('temperature', 'topP').toSorted());
-    expect(leftOut(knownModel('ollama/llama3.2', { leaveOut: ['seed'] }))).toEqual(['seed']);
+    expect(leftOut(knownModel('ollama/llama3.2', { omittedOptions: ['seed'] }))).toEqual(['seed']);
   });
 
   it('depend on the other options', () => {

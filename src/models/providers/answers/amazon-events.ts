@@ -1,7 +1,7 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { isJsonObject, readTextAt } from '../../../utils/bounded-json.ts';
-import { BodyTooLong } from '../../outgoing/read-body.ts';
+import { BodyTooLongError } from '../../outgoing/read-body.ts';
 
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ const LENGTH_BYTES = 4;
  * Anthropic sends them, events of Converse as an object under their type. Yields each in a list,
  * as `readEventData` yields the events of other providers.
  *
- * @throws {BodyTooLong} if an event is longer than the maximum
+ * @throws {BodyTooLongError} if an event is longer than the maximum
  * @throws {Error} if an event is damaged
  */
 export async function* decodeAmazonEvents(
@@ -73,7 +73,9 @@ async function* splitIntoEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator
 function readEventLength(bytes: Buffer): number {
   if (bytes.length < LENGTH_BYTES) return LENGTH_BYTES;
   const length = bytes.readUInt32BE(0);
-  if (length > MAX_EVENT_BYTES) throw new BodyTooLong(MAX_EVENT_BYTES, 'an event of its stream');
+  if (length > MAX_EVENT_BYTES) {
+    throw new BodyTooLongError(MAX_EVENT_BYTES, 'an event of its stream');
+  }
   if (length < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
   return length;
 }

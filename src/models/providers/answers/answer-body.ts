@@ -7,7 +7,7 @@ import {
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { HttpAnswer } from '../../outgoing/open-http.ts';
-import { BodyTooLong, readBody, readBoundedBody } from '../../outgoing/read-body.ts';
+import { BodyTooLongError, readBody, readBoundedBody } from '../../outgoing/read-body.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../send-request.ts';
 import { describeErrorBody, findReason, shortenReason } from './error-body.ts';
 import { readEventData } from './event-stream.ts';
@@ -19,8 +19,8 @@ const ANSWER_BOUNDS = { ...MAX_JSON, values: 100_000 };
 const BODY_PIECE_BYTES = 64 * 1024;
 
 /**
- * Maximum size of a body that is put together from its pieces, in bytes. Memory that can grow takes
- * the system far longer.
+ * Maximum size of a body that is joined from its pieces, in bytes. A larger one is read into memory
+ * that can grow, which takes the system far longer to provide.
  */
 const MAX_COPIED_BYTES = 1024 * 1024;
 
@@ -65,7 +65,7 @@ export async function readAnswer(
  * Reads the whole body. A large one is read into memory that grows in place, so that it is never
  * held twice.
  *
- * @throws {BodyTooLong} once it is longer than an answer may be
+ * @throws {BodyTooLongError} once it is longer than an answer may be
  */
 async function readWholeBody(response: HttpAnswer): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -143,20 +143,20 @@ async function* splitIntoChunks(body: Buffer): AsyncGenerator<Uint8Array> {
 }
 
 async function readEvents(
-  batches: AsyncIterable<readonly string[]>,
+  eventLists: AsyncIterable<readonly string[]>,
   answer: ModelAnswer,
   onText: (piece: string) => void,
 ): Promise<void> {
-  for await (const events of batches) {
+  for await (const events of eventLists) {
     for (const data of events) {
       if (data.trim() === '[DONE]') {
-        answer.finish();
+        answer.endStream();
       } else {
         addObject(parseEvent(data), answer, onText);
       }
     }
   }
-  if (!answer.isEnded) throw answer.failure ?? incompleteAnswerFault();
+  if (!answer.isEnded) throw answer.errorFault ?? createIncompleteAnswerFault();
 }
 
 function parseEvent(data: string): Readonly<Record<string, unknown>> {
@@ -165,24 +165,24 @@ function parseEvent(data: string): Readonly<Record<string, unknown>> {
     event = parseBoundedJson(data, ANSWER_BOUNDS);
   } catch (error) {
     if (error instanceof JsonLimitExceeded) {
-      throw unreadableAnswerFault(`an event in it ${error.message}`);
+      throw createUnreadableAnswerFault(`an event in it ${error.message}`);
     }
-    throw incompleteAnswerFault();
+    throw createIncompleteAnswerFault();
   }
 
   if (isJsonObject(event)) return event;
-  throw unreadableAnswerFault(`an event in it is not a JSON object: ${shortenReason(data)}`);
+  throw createUnreadableAnswerFault(`an event in it is not a JSON object: ${shortenReason(data)}`);
 }
 
 /** Returns the fault for an error while reading an answer, which may have been paid for already. */
 function toReadingFault(error: unknown): unknown {
   if (error instanceof ProviderFault) return error;
-  if (error instanceof BodyTooLong) return unreadableAnswerFault(error.message);
-  if (error instanceof SyntaxError) return unreadableAnswerFault(getErrorMessage(error));
-  return incompleteAnswerFault();
+  if (error instanceof BodyTooLongError) return createUnreadableAnswerFault(error.message);
+  if (error instanceof SyntaxError) return createUnreadableAnswerFault(getErrorMessage(error));
+  return createIncompleteAnswerFault();
 }
 
-function incompleteAnswerFault(): ProviderFault {
+function createIncompleteAnswerFault(): ProviderFault {
   return new ProviderFault('ended its answer before it was complete', {
     mayHaveCost: true,
     advice: 'run it again',
@@ -193,7 +193,7 @@ function incompleteAnswerFault(): ProviderFault {
 function parseObjects(text: string): Readonly<Record<string, unknown>>[] {
   const value = parseProviderJson(text);
   const objects: unknown[] = Array.isArray(value) ? value : [value];
-  if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadableBodyFault(text);
+  if (objects.length === 0 || !objects.every(isJsonObject)) throw createUnreadableBodyFault(text);
   return objects;
 }
 
@@ -202,21 +202,22 @@ function parseProviderJson(text: string): unknown {
     return parseBoundedJson(text, ANSWER_BOUNDS);
   } catch (error) {
     throw error instanceof JsonLimitExceeded
-      ? unreadableAnswerFault(`it ${error.message}`)
-      : unreadableBodyFault(text);
+      ? createUnreadableAnswerFault(`it ${error.message}`)
+      : createUnreadableBodyFault(text);
   }
 }
 
-function unreadableBodyFault(text: string): ProviderFault {
+function createUnreadableBodyFault(text: string): ProviderFault {
   const advice: FaultAdvice = (_, address) => `check ${address}`;
-  const what = text.trim() === '' ? 'sent an empty answer' : `answered ${describeErrorBody(text)}`;
-  if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
+  const message =
+    text.trim() === '' ? 'sent an empty answer' : `answered ${describeErrorBody(text)}`;
+  if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(message, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);
-  return unreadableAnswerFault(`it is not a JSON object: ${start}`, advice);
+  return createUnreadableAnswerFault(`it is not a JSON object: ${start}`, advice);
 }
 
-function unreadableAnswerFault(why: string, advice?: FaultAdvice): ProviderFault {
-  return new ProviderFault(`answered with something that can't be read: ${why}`, {
+function createUnreadableAnswerFault(reason: string, advice?: FaultAdvice): ProviderFault {
+  return new ProviderFault(`answered with something that can't be read: ${reason}`, {
     mayHaveCost: true,
     ...(advice !== undefined && { advice }),
   });
@@ -229,9 +230,9 @@ export function createCharacterListener(onText: EngineJob['onText']): (piece: st
   let remainder = '';
   return piece => {
     const text = remainder + piece;
-    const isHalf = /[\uD800-\uDBFF]$/.test(text);
-    remainder = isHalf ? text.slice(-1) : '';
-    const completeText = isHalf ? text.slice(0, -1) : text;
+    const endsInHalf = /[\uD800-\uDBFF]$/.test(text);
+    remainder = endsInHalf ? text.slice(-1) : '';
+    const completeText = endsInHalf ? text.slice(0, -1) : text;
     if (completeText !== '') onText?.(completeText);
   };
 }

@@ -17,7 +17,7 @@ const DRAWING_PAUSE_MS = 1000;
  * @throws {ProviderFault} if the image can't be fetched; it may have been paid for
  */
 export async function awaitDrawing(
-  { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
+  { headers, resultUrl }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
   answer: ModelAnswer,
   access: ProviderAccess,
   job: Pick<EngineJob, 'sleep' | 'signal'>,
@@ -26,7 +26,8 @@ export async function awaitDrawing(
   while (answer.drawingTaskId !== undefined) {
     await job.sleep(DRAWING_PAUSE_MS, signal);
     const body = Buffer.from(JSON.stringify({ id: answer.drawingTaskId }));
-    const poll = () => sendToProvider({ url, method: 'POST', headers, body }, access, signal);
+    const poll = () =>
+      sendToProvider({ url: resultUrl, method: 'POST', headers, body }, access, signal);
     const ignoreText = (): void => {};
 
     try {
@@ -42,7 +43,7 @@ export async function awaitDrawing(
 
 function toDrawingFault(error: unknown): ProviderFault {
   const isProviderFault = error instanceof ProviderFault;
-  const reason = isProviderFault ? error.what : `did not return it: ${getErrorMessage(error)}`;
+  const reason = isProviderFault ? error.message : `did not return it: ${getErrorMessage(error)}`;
   return new ProviderFault(`accepted the request for a picture, but ${reason}`, {
     advice: isProviderFault ? error.details.advice : undefined,
     mayHaveCost: true,

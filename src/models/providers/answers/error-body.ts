@@ -2,12 +2,12 @@ import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { shorten } from '../../../utils/shortened.ts';
 
 /** Maximum length of a reason in a message. */
-const MAX_SHOWN_REFUSAL = 300;
+const MAX_REFUSAL_REASON_LENGTH = 300;
 
 /** Matches tags that only a web page holds. */
 const HTML_PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
 
-/** Returns a body that is not JSON in one line; a web page only by name. */
+/** Describes a body that is not JSON, in one line. Doesn't quote a web page. */
 export function describeErrorBody(text: string): string {
   return HTML_PAGE.test(text) ? 'with a web page instead of an API answer' : shortenReason(text);
 }
@@ -16,10 +16,10 @@ export function describeErrorBody(text: string): string {
 export function shortenReason(reason: string): string {
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(no reason given)';
-  return shorten(line, MAX_SHOWN_REFUSAL);
+  return shorten(line, MAX_REFUSAL_REASON_LENGTH);
 }
 
-/** Returns the reason in an error body, or in the `error` of an answer. */
+/** Returns the reason in an error body, or in the `error` of an answer; undefined if it has none. */
 export function findReason(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return findReason(value[0]);
@@ -34,7 +34,7 @@ export function findReason(value: unknown): string | undefined {
   return rest === '{}' ? undefined : rest;
 }
 
-/** Returns the field in question, which FastAPI names in `loc`. */
+/** Formats the path of the field in question, which FastAPI gives in `loc`. */
 function formatReasonField({ loc }: Record<string, unknown>): string {
   return Array.isArray(loc) ? ` (${loc.map(String).join('.')})` : '';
 }

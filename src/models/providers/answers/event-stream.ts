@@ -1,4 +1,4 @@
-import { BodyTooLong } from '../../outgoing/read-body.ts';
+import { BodyTooLongError } from '../../outgoing/read-body.ts';
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
@@ -6,7 +6,7 @@ const MAX_LINE_BYTES = 8 * 1024 * 1024;
  * Yields the data of server-sent events as they arrive: for each piece of the body, the events that
  * end in it. Takes linear time, however the body is cut into pieces.
  *
- * @throws {BodyTooLong} if a line is longer than the maximum
+ * @throws {BodyTooLongError} if a line is longer than the maximum
  */
 export async function* readEventData(
   body: AsyncIterable<Uint8Array>,
@@ -86,7 +86,7 @@ class LineSplitter {
       start = index + 1;
     }
 
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    if (start < chunk.length) this.#buffer(chunk.subarray(start));
     return lines;
   }
 
@@ -104,11 +104,11 @@ class LineSplitter {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
   }
 
-  #keep(piece: Uint8Array): void {
+  #buffer(piece: Uint8Array): void {
     this.#pieces.push(piece);
     this.#length += piece.length;
     if (this.#length > MAX_LINE_BYTES) {
-      throw new BodyTooLong(MAX_LINE_BYTES, 'a line of its stream');
+      throw new BodyTooLongError(MAX_LINE_BYTES, 'a line of its stream');
     }
   }
 }

@@ -19,9 +19,10 @@ export interface AnswerImage {
   readonly url?: string | undefined;
 }
 
-/** Maximum number of images in an answer, and maximum of their bytes in total. */
 const MAX_ANSWER_IMAGES = 64;
-const MAX_ANSWER_IMAGE_BYTES = 256 * 1024 * 1024;
+
+/** Maximum size of all images of an answer together, in bytes. */
+const MAX_TOTAL_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const COST_WARNING = 'it may have been paid for';
 
@@ -37,16 +38,18 @@ export async function fetchAnswerImages(
   access: ProviderAccess,
 ): Promise<EngineOutput[]> {
   if (images.length > MAX_ANSWER_IMAGES) {
-    throw pastLimitFault(`${images.length} pictures: a run holds at most ${MAX_ANSWER_IMAGES}`);
+    throw createLimitFault(`${images.length} pictures: a run holds at most ${MAX_ANSWER_IMAGES}`);
   }
 
   const outputs: EngineOutput[] = [];
-  let bytes = 0;
+  let totalBytes = 0;
   for (const image of images) {
     const output = await fetchImageOutput(image, signal, access);
-    bytes += output.type === 'image' ? output.bytes.length : 0;
-    if (bytes > MAX_ANSWER_IMAGE_BYTES) {
-      throw pastLimitFault('more than 256 MiB of pictures, the most that a run holds');
+    totalBytes += output.type === 'image' ? output.bytes.length : 0;
+    if (totalBytes > MAX_TOTAL_IMAGE_BYTES) {
+      throw createLimitFault(
+        `more than ${MAX_TOTAL_IMAGE_BYTES / 1024 ** 2} MiB of pictures, the most that a run holds`,
+      );
     }
     outputs.push(output);
   }
@@ -54,8 +57,8 @@ export async function fetchAnswerImages(
   return outputs;
 }
 
-function pastLimitFault(what: string): ProviderFault {
-  return new ProviderFault(`answered with ${what}`, { mayHaveCost: true });
+function createLimitFault(excess: string): ProviderFault {
+  return new ProviderFault(`answered with ${excess}`, { mayHaveCost: true });
 }
 
 async function fetchImageOutput(
@@ -84,8 +87,8 @@ async function fetchImageBytes(
   if (bytes !== undefined) return bytes;
   if (base64 !== undefined) return decodeBase64Image(base64);
 
-  const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
-  if (inline !== undefined) return decodeBase64Image(url.slice(inline.length));
+  const dataUrlPrefix = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
+  if (dataUrlPrefix !== undefined) return decodeBase64Image(url.slice(dataUrlPrefix.length));
 
   const { provider, env, privateRules } = access;
   return isSameOrigin(url, provider.baseUrl)

@@ -34,33 +34,36 @@ export type ReportedCounts = Readonly<Record<string, unknown>>;
 
 /** The fault that a stop reason stands for. */
 interface StopFault {
-  /** The fault as a sentence without the provider's name and the stop reason. */
-  readonly what: string;
+  /** The fault, as in `ProviderFault`, without the stop reason. */
+  readonly message: string;
   readonly advice: string;
 }
 
 /** The faults that stop reasons stand for, by meaning. */
 const STOP_FAULTS: Readonly<Partial<Record<StopMeaning, StopFault>>> = {
-  length: { what: CUT_SHORT_WORDS, advice: 'raise maxOutputTokens, or ask for a shorter answer' },
+  length: {
+    message: CUT_SHORT_WORDS,
+    advice: 'raise maxOutputTokens, or ask for a shorter answer',
+  },
   context: {
-    what: "'s answer was cut short: the model's context is full",
+    message: "'s answer was cut short: the model's context is full",
     advice: 'shorten the prompt, or use a model with a larger context',
   },
-  paused: { what: "'s answer was cut short: the model paused its turn", advice: 'run it again' },
+  paused: { message: "'s answer was cut short: the model paused its turn", advice: 'run it again' },
   resources: {
-    what: "'s answer was cut short: its servers had no capacity left",
+    message: "'s answer was cut short: its servers had no capacity left",
     advice: 'run it again later',
   },
   filter: {
-    what: "'s content filter withheld the answer or the rest of it",
+    message: "'s content filter withheld the answer or the rest of it",
     advice: 'change the prompt or its inputs',
   },
-  broken: { what: 'ended its answer before it was complete', advice: 'run it again' },
+  broken: { message: 'ended its answer before it was complete', advice: 'run it again' },
 };
 
 /** The fault of an answer that was cut short before its first word. */
 const THOUGHT_ONLY_FAULT: StopFault = {
-  what: "'s model used its whole token limit for thinking, and left none for the answer",
+  message: "'s model used its whole token limit for thinking, and left none for the answer",
   advice: 'raise maxOutputTokens, or lower reasoningEffort',
 };
 
@@ -72,7 +75,7 @@ export class ModelAnswer {
   /** True once the stream's final event has arrived. */
   isEnded = false;
   /** The name of the first tool that the model called. */
-  calledTool: string | undefined;
+  calledToolName: string | undefined;
   /** True if the model sent thinking. */
   hasThought = false;
   /** The id of an image that the provider is still drawing. */
@@ -81,10 +84,10 @@ export class ModelAnswer {
   tier: string | undefined;
   readonly #format: AnswerFormat;
   /** True if calls of the prompt's own tools are the answer, as JSON. */
-  readonly keepsCalls: boolean;
+  readonly keepsToolCalls: boolean;
   readonly #hasJsonTool: boolean;
   readonly #expectsImage: boolean;
-  readonly #reasons = new Set<string>();
+  readonly #stopReasons = new Set<string>();
   /** The text that the current call of `add` adds to the first answer. */
   #addedText = '';
   #textBytes = 0;
@@ -94,20 +97,20 @@ export class ModelAnswer {
 
   /**
    * @param hasJsonTool true if the model had to answer by calling a tool
-   * @param keepsCalls true if the prompt has its own tools, whose calls are the answer
+   * @param keepsToolCalls true if the prompt has its own tools, whose calls are the answer
    * @param expectsImage true if the model was asked for an image
    */
   constructor(
     format: AnswerFormat,
     {
       hasJsonTool = false,
-      keepsCalls = false,
+      keepsToolCalls = false,
       expectsImage = false,
-    }: { hasJsonTool?: boolean; keepsCalls?: boolean; expectsImage?: boolean } = {},
+    }: { hasJsonTool?: boolean; keepsToolCalls?: boolean; expectsImage?: boolean } = {},
   ) {
     this.#format = format;
     this.#hasJsonTool = hasJsonTool;
-    this.keepsCalls = keepsCalls && !hasJsonTool;
+    this.keepsToolCalls = keepsToolCalls && !hasJsonTool;
     this.#expectsImage = expectsImage;
   }
 
@@ -136,17 +139,17 @@ export class ModelAnswer {
     if (this.#hasJsonTool) {
       this.addText(input, index);
     } else {
-      this.calledTool ??= name || '(unnamed)';
+      this.calledToolName ??= name || '(unnamed)';
     }
   }
 
   addStopReason(reason: string | undefined): void {
-    if (reason !== undefined && reason !== '') this.#reasons.add(reason);
+    if (reason !== undefined && reason !== '') this.#stopReasons.add(reason);
   }
 
-  /** Adds the mark at the end of a stream, which counts only after a stop reason. */
-  finish(): void {
-    this.isEnded ||= this.#reasons.size > 0;
+  /** Ends the answer at a stream's end mark, which counts only after a stop reason. */
+  endStream(): void {
+    this.isEnded ||= this.#stopReasons.size > 0;
   }
 
   addRefusal(reason: string | undefined): void {
@@ -155,9 +158,10 @@ export class ModelAnswer {
   }
 
   /**
-   * Keeps the first error of an answer, in the provider's own format; ignores null and undefined.
+   * Adds an error in the provider's own format, of which the first counts. Ignores null and
+   * undefined.
    */
-  setError(error: unknown): void {
+  addError(error: unknown): void {
     if (error === undefined || error === null) return;
     this.#error ??= findReason(error) ?? 'it gave no reason';
   }
@@ -168,10 +172,10 @@ export class ModelAnswer {
     this.#counts = { ...this.#counts, ...Object.fromEntries(reportedCounts) };
   }
 
-  /** The error at the end of the answer. */
-  get failure(): ProviderFault | undefined {
+  /** The fault of an answer that ended with an error; undefined if it had none. */
+  get errorFault(): ProviderFault | undefined {
     if (this.#error === undefined) return undefined;
-    return paidFault(`ended its answer with an error: ${this.#error}`, 'run it again later');
+    return createPaidFault(`ended its answer with an error: ${this.#error}`, 'run it again later');
   }
 
   get text(): string {
@@ -194,8 +198,8 @@ export class ModelAnswer {
   }
 
   /** Stop reasons that are not in the table. */
-  get unknownReasons(): readonly string[] {
-    return [...this.#reasons].filter(reason => this.#findMeaning(reason) === undefined);
+  get unknownStopReasons(): readonly string[] {
+    return [...this.#stopReasons].filter(reason => this.#findMeaning(reason) === undefined);
   }
 
   /** @throws {ProviderFault} if the answer is empty, refused or cut short */
@@ -208,7 +212,10 @@ export class ModelAnswer {
   #countText(text: string): void {
     this.#textBytes += Buffer.byteLength(text);
     if (this.#textBytes <= MAX_TEXT_MIB * 1024 * 1024) return;
-    throw paidFault(`returned more than ${MAX_TEXT_MIB} MiB of text`, 'ask for a shorter answer');
+    throw createPaidFault(
+      `returned more than ${MAX_TEXT_MIB} MiB of text`,
+      'ask for a shorter answer',
+    );
   }
 
   #findMeaning(reason: string): StopMeaning | undefined {
@@ -220,50 +227,53 @@ export class ModelAnswer {
   }
 
   #findStopFault(): ProviderFault | undefined {
-    if (this.failure) return this.failure;
+    if (this.errorFault) return this.errorFault;
 
-    const reasons = [...this.#reasons];
+    const reasons = [...this.#stopReasons];
     const reason =
       reasons.find(candidate => (this.#findMeaning(candidate) ?? 'whole') !== 'whole') ?? '';
     const meaning = this.#findMeaning(reason) ?? 'whole';
     if (meaning === 'error') {
-      return paidFault('ended its answer with an error: it gave no reason', 'run it again later');
+      return createPaidFault(
+        'ended its answer with an error: it gave no reason',
+        'run it again later',
+      );
     }
 
     if (this.#refusal !== '' || meaning === 'refusal') {
       const explanation = this.#refusal === '' ? '' : `: ${this.#refusal}`;
-      return paidFault(`'s model refused${explanation}`, 'change the prompt or its inputs');
+      return createPaidFault(`'s model refused${explanation}`, 'change the prompt or its inputs');
     }
 
     const isAllThought = meaning === 'length' && this.hasThought && this.text.trim() === '';
     const fault = isAllThought ? THOUGHT_ONLY_FAULT : STOP_FAULTS[meaning];
-    return fault && paidFault(`${fault.what} (${reason})`, fault.advice);
+    return fault && createPaidFault(`${fault.message} (${reason})`, fault.advice);
   }
 
   #createEmptyFault(): ProviderFault {
-    if (this.calledTool !== undefined) {
+    if (this.calledToolName !== undefined) {
       const advice = 'prompts call no tools: ask for an answer in the prompt';
-      return paidFault(
-        `'s model asked for the tool ${this.calledTool} instead of answering`,
+      return createPaidFault(
+        `'s model asked for the tool ${this.calledToolName} instead of answering`,
         advice,
       );
     }
 
     if (this.hasThought) {
-      return paidFault("'s model thought, but then answered without text", 'run it again');
+      return createPaidFault("'s model thought, but then answered without text", 'run it again');
     }
 
     if (this.#expectsImage) {
-      return paidFault('answered without a picture', 'is it an image model?');
+      return createPaidFault('answered without a picture', 'is it an image model?');
     }
 
-    return paidFault('answered without text', 'run it again, or change the prompt');
+    return createPaidFault('answered without text', 'run it again, or change the prompt');
   }
 }
 
 /** Returns the fault of an answer, which may have been paid for. */
-function paidFault(what: string, advice: string): ProviderFault {
-  return new ProviderFault(what, { advice, mayHaveCost: true });
+function createPaidFault(message: string, advice: string): ProviderFault {
+  return new ProviderFault(message, { advice, mayHaveCost: true });
 }
 
 /** Returns the count at a path, rounded; undefined if there is none or it is negative. */

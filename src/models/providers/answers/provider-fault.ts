@@ -12,7 +12,7 @@ export class ProviderFault extends Error {
 
   constructor(
     /** The fault as a sentence without the provider's name: `answered 500 …`. */
-    readonly what: string,
+    message: string,
     readonly details: {
       readonly advice?: FaultAdvice | undefined;
       /** True if the fault may be temporary, so that any caller can act on the advice. */
@@ -38,7 +38,7 @@ export class ProviderFault extends Error {
       readonly isRefused?: boolean;
     } = {},
   ) {
-    super(what);
+    super(message);
   }
 }
 

@@ -33,18 +33,18 @@ const INVALID_KEY_CODE =
   /^(?:API_KEY_INVALID|invalid[-_]api[-_]key|.*:invalid-api-key|.*:bad-credentials|.*[-_]credentials[-_]invalid)$/i;
 
 /**
- * Returns the fault of a response that is not a success, judged by status and codes rather than by
- * words.
+ * Returns the fault of a response that is not a success. Judges by status and codes rather than by
+ * words, except where a provider has the same codes for different faults.
  */
-export function refusalFault({ status, headers, text }: RefusedResponse): ProviderFault {
-  if (status >= 300 && status < 400) return redirectFault(status, headers['location']);
+export function createRefusalFault({ status, headers, text }: RefusedResponse): ProviderFault {
+  if (status >= 300 && status < 400) return createRedirectFault(status, headers['location']);
 
   const body = parseJson(text) ?? text;
   const reason = findReason(body) ?? text;
   const reasonText = body === text ? describeErrorBody(text) : shortenReason(reason);
   const codes = collectErrorCodes(body);
   const isQuotaUsedUp = codes.some(code => QUOTA_CODES.has(code));
-  const isKeyInvalid =
+  const isAccessDenied =
     [401, 402, 403].includes(status) ||
     codes.some(code => INVALID_KEY_CODE.test(code)) ||
     XAI_INVALID_KEY_REASON.test(reason);
@@ -55,9 +55,9 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
     isQuotaUsedUp,
     isOverloaded: isOverloaded(codes, reason),
     hasExpired: codes.some(code => /(?:^|_)expired$/i.test(code)),
-    retryAfterMs: readHeaderWait(headers) ?? readBodyWait(body),
+    retryAfterMs: readHeaderWaitMs(headers) ?? readBodyWaitMs(body),
     param: findErrorParam(body),
-    fault: classifyStatus(status, { isQuotaUsedUp, isKeyInvalid }),
+    fault: classifyStatus(status, { isQuotaUsedUp, isAccessDenied }),
     advice: findRefusalAdvice(status, { text, isQuotaUsedUp }),
     isTemporary: !isQuotaUsedUp && (status === 429 || status >= 500),
   });
@@ -65,10 +65,10 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
 
 function classifyStatus(
   status: number,
-  { isQuotaUsedUp, isKeyInvalid }: { isQuotaUsedUp: boolean; isKeyInvalid: boolean },
+  { isQuotaUsedUp, isAccessDenied }: { isQuotaUsedUp: boolean; isAccessDenied: boolean },
 ): EngineFault | undefined {
   if (isQuotaUsedUp && status !== 402) return 'quota';
-  if (isKeyInvalid && status < 500) return 'unauthorised';
+  if (isAccessDenied && status < 500) return 'unauthorised';
   return status === 429 || status === 529 ? 'busy' : undefined;
 }
 
@@ -80,10 +80,17 @@ function unwrapError(body: unknown): unknown {
 /** Returns the codes, types and reasons of an error in any provider's format. */
 function collectErrorCodes(body: unknown): string[] {
   const error = unwrapError(body);
-  const inner = readValueAt(error, 'error');
-  const holders = [error, inner, ...readListAt(inner, 'details'), ...readListAt(error, 'details')];
-  return holders.flatMap(holder =>
-    ['code', 'type', '__type', 'reason', 'status'].flatMap(key => readTextAt(holder, key) ?? []),
+  const innerError = readValueAt(error, 'error');
+  const errorObjects = [
+    error,
+    innerError,
+    ...readListAt(innerError, 'details'),
+    ...readListAt(error, 'details'),
+  ];
+  return errorObjects.flatMap(errorObject =>
+    ['code', 'type', '__type', 'reason', 'status'].flatMap(
+      key => readTextAt(errorObject, key) ?? [],
+    ),
   );
 }
 
@@ -99,7 +106,7 @@ function findErrorParam(body: unknown): string | undefined {
   return readTextAt(error, 'error', 'param') ?? readTextAt(error, 'param');
 }
 
-function redirectFault(status: number, header: string | string[] | undefined): ProviderFault {
+function createRedirectFault(status: number, header: string | string[] | undefined): ProviderFault {
   const location = Array.isArray(header) ? header[0] : header;
   const target =
     location !== undefined && URL.canParse(location)
@@ -138,14 +145,14 @@ function findRefusalAdvice(
 }
 
 /** Returns the wait that the headers ask for, in milliseconds. */
-function readHeaderWait(headers: RefusedResponse['headers']): number | undefined {
-  const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (Number.isFinite(exact) && exact >= 0) return exact;
+function readHeaderWaitMs(headers: RefusedResponse['headers']): number | undefined {
+  const waitMs = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (Number.isFinite(waitMs) && waitMs >= 0) return waitMs;
   return parseRetryAfter(String(headers['retry-after'] ?? ''), Date.now());
 }
 
 /** Returns the wait in Google's own format, such as `retryDelay: 13.5s`, in milliseconds. */
-function readBodyWait(body: unknown): number | undefined {
+function readBodyWaitMs(body: unknown): number | undefined {
   const retryInfo = readListAt(unwrapError(body), 'error', 'details').find(detail =>
     readTextAt(detail, '@type')?.endsWith('google.rpc.RetryInfo'),
   );

@@ -47,7 +47,7 @@ const INVALID_REQUEST_STATUSES: ReadonlySet<number | undefined> = new Set([400, 
 
 /** Returns the sent options that a refusal names as unsupported. */
 export function listRefusedOptions(
-  { what: message, details: { status, param } }: ProviderFault,
+  { message, details: { status, param } }: ProviderFault,
   sentOptions: ReadonlySet<OptionName>,
 ): readonly OptionName[] {
   if (!INVALID_REQUEST_STATUSES.has(status) || !UNSUPPORTED_OPTION.test(message)) return [];

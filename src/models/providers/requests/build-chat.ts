@@ -18,7 +18,7 @@ import {
   type SortedOptions,
   toCallOptions,
 } from './call-options.ts';
-import { type CapturedCall, captureRequest, streamWarnings } from './capture-request.ts';
+import { type CapturedCall, captureRequest, readStreamWarnings } from './capture-request.ts';
 import { buildClientMessages } from './client-messages.ts';
 import type { JsonForm } from './json-form.ts';
 import { type ClientExtras, type ProviderInterface, toSharedEffort } from './provider-interface.ts';
@@ -26,8 +26,8 @@ import { mergeFields, toGeminiFields, toSnakeCase } from './request-body.ts';
 import { listDroppedKeywords } from './schema-keywords.ts';
 import { isReasoningModel, toModelTarget } from './unsupported-options.ts';
 
-/** A model to chat with, and how to ask it for JSON. */
-interface Chat extends RequestTarget {
+/** A model to chat with, and the way to ask it for JSON. */
+interface ChatTarget extends RequestTarget {
   readonly json: JsonForm;
 }
 
@@ -35,11 +35,11 @@ interface Chat extends RequestTarget {
 export async function buildChat(
   job: PromptJob,
   access: ProviderAccess,
-  chat: Chat,
-): Promise<BuiltRequest & { lacksFormat: boolean }> {
+  chat: ChatTarget,
+): Promise<BuiltRequest & { lacksResponseFormat: boolean }> {
   const { api, modelId, sortedOptions } = chat;
   const { model } = job;
-  const { request, warnings, hasEffort } = await captureChat(job, access, chat);
+  const { request, warnings, isEffortOmitted } = await captureChat(job, access, chat);
   const { notes, omittedOptions } = collectClientNotes(warnings, model, sortedOptions);
 
   const clientBody = parseRequestBody(request);
@@ -50,8 +50,12 @@ export async function buildChat(
   );
 
   const omittedSettings: string[] = [];
-  if (!hasEffort && !omittedOptions.has('reasoningEffort')) omittedSettings.push('reasoningEffort');
-  if (sortedOptions.standard.has('n') && api.countField === undefined) omittedSettings.push('n');
+  if (isEffortOmitted && !omittedOptions.has('reasoningEffort')) {
+    omittedSettings.push('reasoningEffort');
+  }
+  if (sortedOptions.standardOptions.has('n') && api.countField === undefined) {
+    omittedSettings.push('n');
+  }
 
   for (const keyword of listDroppedKeywords(job.json?.schema, clientBody)) {
     omittedSettings.push(`the schema's ${keyword}`);
@@ -61,27 +65,27 @@ export async function buildChat(
     ...withBody(request, body),
     answerFormat: api.chooseAnswerFormat(modelId),
     hasJsonTool: clientBody['tools'] !== undefined || clientBody['toolConfig'] !== undefined,
-    keepsCalls: hasOwnTools(sortedOptions),
+    keepsToolCalls: hasOwnTools(sortedOptions),
     refusableOptions: new Set(
-      [...sortedOptions.standard.keys()].filter(key => !omittedOptions.has(key)),
+      [...sortedOptions.standardOptions.keys()].filter(key => !omittedOptions.has(key)),
     ),
     warnings: [
-      ...sortedOptions.warnings,
+      ...sortedOptions.notes.map(({ note }) => note),
       ...notes,
       ...omittedSettings.map(setting => describeOmission(model, setting)),
     ],
-    lacksFormat: warnings.some(isLackOfFormat),
+    lacksResponseFormat: warnings.some(isMissingFormatWarning),
   };
 }
 
-/** Captures the request that the client makes, which reports in `warnings` what it left out. */
+/** Captures the request that the client makes, with its warnings about what it left out. */
 async function captureChat(
   job: PromptJob,
   access: ProviderAccess,
-  chat: Chat,
-): Promise<CapturedCall & { hasEffort: boolean }> {
+  chat: ChatTarget,
+): Promise<CapturedCall & { isEffortOmitted: boolean }> {
   const { api, modelId, sortedOptions, json } = chat;
-  const effort = sortedOptions.standard.get('reasoningEffort');
+  const effort = sortedOptions.standardOptions.get('reasoningEffort');
   const target = toModelTarget(job.model);
   const extras: ClientExtras = {
     effort: effort === undefined ? undefined : toTextOrJson(effort),
@@ -97,7 +101,7 @@ async function captureChat(
       const client = await api.loadLanguageModel(settings, modelId);
       const call = { ...buildChatCall(job, chat), ...clientOptions };
       return isStreamed
-        ? await streamWarnings(client, call)
+        ? await readStreamWarnings(client, call)
         : (await client.doGenerate(call)).warnings;
     }),
   );
@@ -105,14 +109,14 @@ async function captureChat(
 
 /** Returns true for an answer that can be shown piece by piece: one text, without tool calls. */
 function canStream(options: SortedOptions): boolean {
-  const count = options.standard.get('n');
+  const count = options.standardOptions.get('n');
   return !(typeof count === 'number' && count > 1) && !hasOwnTools(options);
 }
 
 /** Returns the arguments of the client for a prompt with its options. */
 function buildChatCall(
   { prompt }: PromptJob,
-  { api, sortedOptions, json }: Chat,
+  { api, sortedOptions, json }: ChatTarget,
 ): LanguageModelV4CallOptions {
   const { instruction, responseFormat } = json;
   const { topK, ...options } = toCallOptions(sortedOptions);
@@ -121,7 +125,7 @@ function buildChatCall(
     ...(api.topKField === undefined && topK !== undefined && { topK }),
     prompt: buildClientMessages(prompt.messages, {
       instruction,
-      systemFirst: api.needsSystemFirst,
+      needsSystemFirst: api.needsSystemFirst,
     }),
     headers: { 'user-agent': USER_AGENT },
     ...(responseFormat && { responseFormat }),
@@ -129,9 +133,9 @@ function buildChatCall(
 }
 
 /** Returns the fields that the client doesn't write itself. */
-function buildChatFields({ api, sortedOptions, json }: Chat): UncheckedObject {
+function buildChatFields({ api, sortedOptions, json }: ChatTarget): UncheckedObject {
   const { topK } = toCallOptions(sortedOptions);
-  const count = sortedOptions.standard.get('n');
+  const count = sortedOptions.standardOptions.get('n');
   return {
     ...(api.topKField !== undefined && topK !== undefined && { [api.topKField]: topK }),
     ...(api.countField !== undefined && count !== undefined && { [api.countField]: count }),
@@ -144,7 +148,7 @@ function hasOwnTools({ otherOptions }: SortedOptions): boolean {
   return 'tools' in otherOptions || 'functions' in otherOptions;
 }
 
-function isLackOfFormat(warning: SharedV4Warning): boolean {
+function isMissingFormatWarning(warning: SharedV4Warning): boolean {
   return warning.type === 'unsupported' && warning.feature === 'responseFormat';
 }
 
@@ -156,10 +160,10 @@ async function captureWithEffort(
   api: ProviderInterface,
   extras: ClientExtras,
   capture: (options: ReturnType<ProviderInterface['buildClientOptions']>) => Promise<CapturedCall>,
-): Promise<CapturedCall & { hasEffort: boolean }> {
+): Promise<CapturedCall & { isEffortOmitted: boolean }> {
   const { effort } = extras;
   const withoutEffort = api.buildClientOptions({ ...extras, effort: undefined });
-  if (effort === undefined) return { ...(await capture(withoutEffort)), hasEffort: true };
+  if (effort === undefined) return { ...(await capture(withoutEffort)), isEffortOmitted: false };
 
   for (const options of [
     api.buildClientOptions(extras),
@@ -167,11 +171,11 @@ async function captureWithEffort(
   ]) {
     if (isDeepStrictEqual(options, withoutEffort)) continue;
     try {
-      return { ...(await capture(options)), hasEffort: true };
+      return { ...(await capture(options)), isEffortOmitted: false };
     } catch (error) {
       if (!(error instanceof ProviderFault)) throw error;
     }
   }
 
-  return { ...(await capture(withoutEffort)), hasEffort: false };
+  return { ...(await capture(withoutEffort)), isEffortOmitted: true };
 }

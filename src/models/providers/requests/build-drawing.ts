@@ -48,17 +48,19 @@ export async function buildDrawing(
   });
 
   const { notes, omittedOptions } = collectClientNotes(warnings, job.model, sortedOptions);
-  const optionNames = [...sortedOptions.standard.keys()].filter(key => !omittedOptions.has(key));
+  const optionNames = [...sortedOptions.standardOptions.keys()].filter(
+    key => !omittedOptions.has(key),
+  );
   const unsentNames = optionNames.filter(name => !DRAWING_OPTIONS.has(name));
 
   return {
     ...(await withFields(request, toSnakeCase(extraFields))),
     answerFormat: IMAGES,
     hasJsonTool: false,
-    keepsCalls: false,
+    keepsToolCalls: false,
     refusableOptions: new Set(optionNames.filter(name => DRAWING_OPTIONS.has(name))),
     warnings: [
-      ...sortedOptions.warnings,
+      ...sortedOptions.notes.map(({ note }) => note),
       ...notes,
       ...unsentNames.map(name => describeOmission(job.model, name)),
       ...collectDrawingNotes(warnings, job.model, call),
@@ -84,13 +86,13 @@ const DRAWING_SIZES: Readonly<Record<string, string>> = {
 function buildDrawingCall(
   { prompt }: Pick<PromptJob, 'prompt'>,
   ratioField: 'size' | 'ratio',
-  { standard, otherOptions }: Pick<SortedOptions, 'standard' | 'otherOptions'>,
+  { standardOptions, otherOptions }: Pick<SortedOptions, 'standardOptions' | 'otherOptions'>,
 ): { call: ImageModelV4CallOptions; extraFields: UncheckedObject } {
   const texts = prompt.messages
     .map(({ parts }) => joinMessageText(parts))
     .filter(text => text !== '');
-  const n = standard.get('n');
-  const seed = standard.get('seed');
+  const n = standardOptions.get('n');
+  const seed = standardOptions.get('seed');
   const { size, aspectRatio, ...extraOptions } = otherOptions;
   const shape = chooseImageShape(size, aspectRatio, ratioField);
   const call: ImageModelV4CallOptions = {
@@ -117,11 +119,11 @@ function chooseImageShape(wantedSize: unknown, aspectRatio: unknown, ratioField:
   const nearestSize =
     ratioField === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined;
   const size = wantedSize ?? nearestSize;
-  const isSizeInstead = ratioField === 'size' && size !== undefined;
+  const replacesRatioBySize = ratioField === 'size' && size !== undefined;
 
   return {
     size: isSize(size) ? size : undefined,
-    aspectRatio: isSizeInstead ? undefined : ratio,
+    aspectRatio: replacesRatioBySize ? undefined : ratio,
     fields: withoutUndefined({
       size: isSize(size) ? undefined : size,
       aspectRatio: ratio === undefined ? aspectRatio : undefined,
@@ -154,8 +156,10 @@ function collectDrawingNotes(
     if (warning.type === 'other') return [`${model.id ?? model.model}: ${warning.message}`];
     if (warning.type !== 'unsupported') return [];
     const { feature } = warning;
-    const isLost = (feature === 'size' && size) || (feature === 'aspectRatio' && aspectRatio);
-    return isLost ? [describeOmission(model, feature)] : [];
+    const isRequested =
+      (feature === 'size' && size !== undefined) ||
+      (feature === 'aspectRatio' && aspectRatio !== undefined);
+    return isRequested ? [describeOmission(model, feature)] : [];
   });
 }
 
@@ -167,7 +171,7 @@ function isRatio(value: unknown): value is `${number}:${number}` {
   return typeof value === 'string' && /^\d{1,3}:\d{1,3}$/.test(value);
 }
 
-/** Adds fields to a request. One that edits images is a form. */
+/** Adds fields to a request, whose body is JSON, or a form if it edits images. */
 async function withFields(
   request: CapturedRequest,
   fields: UncheckedObject,
@@ -182,11 +186,11 @@ async function withFields(
   }
 
   const form = new Response(body);
-  const type = form.headers.get('content-type') ?? '';
+  const contentType = form.headers.get('content-type') ?? '';
 
   return {
     ...request,
-    headers: { ...headers, 'content-type': type },
+    headers: { ...headers, 'content-type': contentType },
     body: new Uint8Array(await form.arrayBuffer()),
   };
 }

@@ -44,7 +44,7 @@ async function buildTextRequest(
 ): Promise<BuiltRequest> {
   const { api } = target;
   const request = await buildChat(job, access, { ...target, json: chooseJsonForm(job, api) });
-  if (job.json === undefined || !request.lacksFormat) return request;
+  if (job.json === undefined || !request.lacksResponseFormat) return request;
   return await buildChat(job, access, { ...target, json: chooseJsonForm(job, api, 'words') });
 }
 
@@ -71,17 +71,17 @@ async function buildImageRequest(
 }
 
 /**
- * Returns the interface; OpenAI's own client serves its own address, and the one in its variable.
- * Tools in the form of Chat Completions are sent there, since Responses takes them in another form.
+ * Returns the interface of a request. OpenAI's own Chat Completions serve its own address and the
+ * one in `OPENAI_BASE_URL`, and prompts with tools in their form, which Responses doesn't take.
  */
 function chooseInterface(
-  { provider: { name, engine, baseUrl } }: ProviderAccess,
+  { provider: { name, interfaceName, baseUrl } }: ProviderAccess,
   { otherOptions }: SortedOptions,
 ): InterfaceName | 'openai-chat' {
-  if (engine === 'openai-responses' && hasChatTools(otherOptions)) return 'openai-chat';
-  if (engine !== 'openai') return engine;
-  const isOfficial = /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname);
-  return name === 'openai' || isOfficial ? 'openai-chat' : 'openai';
+  if (interfaceName === 'openai-responses' && hasChatTools(otherOptions)) return 'openai-chat';
+  if (interfaceName !== 'openai') return interfaceName;
+  const isOfficialHost = /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname);
+  return name === 'openai' || isOfficialHost ? 'openai-chat' : 'openai';
 }
 
 /**

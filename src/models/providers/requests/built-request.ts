@@ -14,7 +14,7 @@ export interface BuiltRequest extends ProviderRequest {
   /** True if the model has to answer by calling a tool. */
   readonly hasJsonTool: boolean;
   /** True if the prompt has its own tools, whose calls are the answer. */
-  readonly keepsCalls: boolean;
+  readonly keepsToolCalls: boolean;
   /** The options in it that a provider may refuse. */
   readonly refusableOptions: ReadonlySet<OptionName>;
   /** Notes on what was left out or changed, one sentence each. */

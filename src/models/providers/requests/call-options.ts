@@ -12,17 +12,14 @@ import { findProviderMaximum, listOmittedOptions, toModelTarget } from './unsupp
 /** The options of a run, sorted by who handles them. */
 export interface SortedOptions {
   /** Options that some models don't take. */
-  readonly standard: ReadonlyMap<OptionName, unknown>;
+  readonly standardOptions: ReadonlyMap<OptionName, unknown>;
   readonly maxOutputTokens: number | undefined;
   /** All other options, passed on unchanged. */
   readonly otherOptions: Readonly<Record<string, unknown>>;
-  /** Notes on what was left out or changed, one sentence each. */
-  readonly warnings: readonly string[];
-  /** The same notes, each with its option. */
   readonly notes: readonly OptionNote[];
 }
 
-/** A note on an option that was left out or changed. */
+/** A note on an option that was left out or changed, in one sentence. */
 export interface OptionNote {
   readonly option: OptionName;
   readonly note: string;
@@ -41,7 +38,7 @@ export function sortOptions(
     ...listOmittedOptions(model, Object.fromEntries(offeredSettings)),
     ...refusedOptions,
   ]);
-  const standard = new Map<OptionName, unknown>();
+  const standardOptions = new Map<OptionName, unknown>();
   const otherOptions: Record<string, unknown> = {};
 
   const notes: OptionNote[] = [];
@@ -56,18 +53,17 @@ export function sortOptions(
       notes.push({ option: key, note: describeOmission(model, key) });
     } else {
       const { sentValue, note } = limitToMaximum(model, key, convertOption(key, value));
-      standard.set(key, sentValue);
+      standardOptions.set(key, sentValue);
       if (note !== undefined) notes.push({ option: key, note });
     }
   }
 
   // Every model gives one answer by default.
-  if (standard.get('n') === 1) standard.delete('n');
+  if (standardOptions.get('n') === 1) standardOptions.delete('n');
   return {
-    standard,
+    standardOptions,
     maxOutputTokens,
     otherOptions,
-    warnings: notes.map(({ note }) => note),
     notes,
   };
 }
@@ -108,7 +104,7 @@ export function describeOmission({ model, id = model }: ModelEntry, option: stri
 function describeMaximum(
   { model, id = model }: ModelEntry,
   option: string,
-  maximum: string | number,
+  maximum: number,
 ): string {
   return `${id} takes a ${option} of at most ${maximum}: ${maximum} is sent`;
 }
@@ -126,19 +122,19 @@ type CallOptions = Pick<
 >;
 
 /** Returns the options in the clients' format. */
-export function toCallOptions({ standard, maxOutputTokens }: SortedOptions): CallOptions {
-  const findNumber = (key: OptionName): number | undefined => {
-    const value = standard.get(key);
+export function toCallOptions({ standardOptions, maxOutputTokens }: SortedOptions): CallOptions {
+  const getNumber = (key: OptionName): number | undefined => {
+    const value = standardOptions.get(key);
     return typeof value === 'number' ? value : undefined;
   };
-  const stopSequences = standard.get('stopSequences');
+  const stopSequences = standardOptions.get('stopSequences');
   return withoutUndefined({
-    temperature: findNumber('temperature'),
-    topP: findNumber('topP'),
-    topK: findNumber('topK'),
-    seed: findNumber('seed'),
-    frequencyPenalty: findNumber('frequencyPenalty'),
-    presencePenalty: findNumber('presencePenalty'),
+    temperature: getNumber('temperature'),
+    topP: getNumber('topP'),
+    topK: getNumber('topK'),
+    seed: getNumber('seed'),
+    frequencyPenalty: getNumber('frequencyPenalty'),
+    presencePenalty: getNumber('presencePenalty'),
     stopSequences: Array.isArray(stopSequences) ? stopSequences.map(String) : undefined,
     maxOutputTokens,
   });
@@ -148,11 +144,11 @@ export function toCallOptions({ standard, maxOutputTokens }: SortedOptions): Cal
 export function collectClientNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,
-  { standard }: SortedOptions,
+  { standardOptions }: SortedOptions,
 ): { notes: string[]; omittedOptions: ReadonlySet<OptionName> } {
   const notes: string[] = [];
   const omittedOptions = new Set<OptionName>();
-  const effort = standard.get('reasoningEffort');
+  const effort = standardOptions.get('reasoningEffort');
   for (const warning of warnings) {
     if (
       warning.type === 'compatibility' &&
@@ -170,7 +166,7 @@ export function collectClientNotes(
     const { option, maximum } = unsupported;
     if (maximum !== undefined) {
       notes.push(describeMaximum(model, option, maximum));
-    } else if (isOptionName(option) && standard.has(option) && !omittedOptions.has(option)) {
+    } else if (isOptionName(option) && standardOptions.has(option) && !omittedOptions.has(option)) {
       omittedOptions.add(option);
       notes.push(describeOmission(model, option));
     }
@@ -201,7 +197,7 @@ function findUnsupportedOption(
   };
 }
 
-/** Returns our name of a client's feature. */
+/** Returns the name in prompt files of a feature that a client names. */
 function toOptionName(feature: string): string {
   return feature === 'reasoning' ? 'reasoningEffort' : feature;
 }

@@ -53,7 +53,7 @@ function createCapturingFetch(
   capturedRequests: CapturedRequest[],
   answer: string,
 ): NonNullable<ClientSettings['fetch']> {
-  const type = answer === '' ? 'text/event-stream' : 'application/json';
+  const contentType = answer === '' ? 'text/event-stream' : 'application/json';
   return async (input, init = {}) => {
     capturedRequests.push({
       url: new URL(input instanceof Request ? input.url : input),
@@ -61,12 +61,12 @@ function createCapturingFetch(
       headers: Object.fromEntries(new Headers(init.headers)),
       body: init.body,
     });
-    return new Response(answer, { headers: { 'content-type': type } });
+    return new Response(answer, { headers: { 'content-type': contentType } });
   };
 }
 
 /** Has a client start a streamed request and returns its warnings, which come first. */
-export async function streamWarnings(
+export async function readStreamWarnings(
   client: LanguageModelV4,
   call: LanguageModelV4CallOptions,
 ): Promise<readonly SharedV4Warning[]> {

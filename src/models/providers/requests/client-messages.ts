@@ -12,8 +12,8 @@ export function buildClientMessages(
   messages: readonly Message[],
   {
     instruction,
-    systemFirst: needsSystemFirst = false,
-  }: { instruction?: string | undefined; systemFirst?: boolean | undefined },
+    needsSystemFirst = false,
+  }: { instruction?: string | undefined; needsSystemFirst?: boolean | undefined },
 ): LanguageModelV4Prompt {
   const allMessages = instruction === undefined ? messages : withInstruction(messages, instruction);
   if (!needsSystemFirst) return allMessages.map(convertMessage);

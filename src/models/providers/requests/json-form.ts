@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import { buildJsonInstruction, type PromptJob } from '../../engine.ts';
 import type { ModelEntry, Provider } from '../../model-entry.ts';
-import type { ProviderInterface } from './provider-interface.ts';
+import type { JsonMode, ProviderInterface } from './provider-interface.ts';
 import { withoutIgnoredKeywords } from './schema-keywords.ts';
 import { fitsStrictMode } from './strict-schema.ts';
 
@@ -16,11 +16,8 @@ export interface JsonForm {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** The way to ask for JSON: with the schema, for any object, or in words. */
-type WayToAsk = 'schema' | 'object' | 'words';
-
-/** The values of `responseFormat` in `models.yaml`. */
-const WAY_BY_RESPONSE_FORMAT: Readonly<Record<string, WayToAsk | undefined>> = {
+/** The modes that `responseFormat` in `models.yaml` sets. */
+const MODE_BY_RESPONSE_FORMAT: Readonly<Record<string, JsonMode | undefined>> = {
   json_schema: 'schema',
   json_object: 'object',
   none: 'words',
@@ -30,26 +27,26 @@ const WAY_BY_RESPONSE_FORMAT: Readonly<Record<string, WayToAsk | undefined>> = {
 const ANY_OBJECT = { type: 'object' } as const;
 
 /**
- * Returns how to ask for JSON: with the schema if the model takes one, else in words.
+ * Returns the parts of a request that ask for JSON; only `isStrict` if the prompt doesn't ask for it.
  *
- * @param way how to ask; default as models.yaml or the provider's interface says
+ * @param mode the way to ask; default as models.yaml or the provider's interface says
  */
 export function chooseJsonForm(
   job: PromptJob,
   api: ProviderInterface,
-  way: WayToAsk = pickWayToAsk(job.model, api),
+  mode: JsonMode = pickJsonMode(job.model, api),
 ): JsonForm {
   const { json, model } = job;
   if (json === undefined) return { isStrict: false };
 
   const { schema, schemaName } = json;
   const isStrict = schemaName?.strict ?? fitsStrictMode(schema);
-  if (way === 'schema' && isJsonObject(schema)) {
+  if (mode === 'schema' && isJsonObject(schema)) {
     return { responseFormat: buildResponseFormat(schema, schemaName, model.provider), isStrict };
   }
 
   const instruction = buildJsonInstruction(job);
-  if (way === 'words') return { instruction, isStrict };
+  if (mode === 'words') return { instruction, isStrict };
 
   if (model.provider?.name === 'lmstudio') {
     return {
@@ -67,13 +64,13 @@ export function chooseJsonForm(
 }
 
 /**
- * Returns the way that models.yaml declares for the model, or else the one of the provider's
+ * Returns the way to ask that models.yaml declares for the model, or else that of the provider's
  * interface.
  */
-function pickWayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
-  const declaredWay = WAY_BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
+function pickJsonMode(model: ModelEntry, api: ProviderInterface): JsonMode {
+  const declaredMode = MODE_BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
   return (
-    declaredWay ??
+    declaredMode ??
     api.chooseJsonMode?.({ provider: model.provider?.name ?? '', id: model.id ?? model.model }) ??
     'schema'
   );

@@ -24,6 +24,9 @@ export interface ClientExtras {
   readonly isReasoning: boolean | undefined;
 }
 
+/** A way to ask for JSON: with the schema, for any object, or in words. */
+export type JsonMode = 'schema' | 'object' | 'words';
+
 /** An interface of providers: its client and the format of its answers. */
 export interface ProviderInterface {
   chooseAnswerFormat(modelId: ModelId): AnswerFormat;
@@ -39,7 +42,7 @@ export interface ProviderInterface {
     modelId: ModelId,
     aspectRatio: unknown,
   ): Readonly<Record<string, unknown>> | undefined;
-  /** Returns which model to name instead if this one can't draw; undefined if it can. */
+  /** Returns advice on which model to use instead of one that can't draw; undefined if it can. */
   findDrawingAdvice?(modelId: ModelId): string | undefined;
   /** Returns true if the provider draws asynchronously, so that the result has to be polled. */
   drawsAsynchronously?(modelId: ModelId): boolean;
@@ -61,11 +64,11 @@ export interface ProviderInterface {
   /** The provider's name of `n`; undefined if it returns only one answer. */
   readonly countField?: string;
   /**
-   * True if the client adds words about JSON to the prompt, even if the prompt has them already.
+   * True if the client itself adds words about JSON to the prompt, even if the prompt has some.
    */
-  readonly addsJsonWords?: true;
+  readonly addsJsonWords?: boolean;
   /** Returns how to ask a model for JSON; default `schema`. */
-  chooseJsonMode?(modelId: ModelId): 'schema' | 'object' | 'words';
+  chooseJsonMode?(modelId: ModelId): JsonMode;
 }
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;

@@ -73,14 +73,14 @@ function buildOpenAiOptions({
 }
 
 /** Matches models without JSON schemas: those older than gpt-4o-2024-08-06 and gpt-4o-mini. */
-const NO_SCHEMAS = /^(?:ft:)?gpt-(?:3\.5|4(?:-|$)|4o-2024-05-13)/;
+const MODEL_WITHOUT_SCHEMAS = /^(?:ft:)?gpt-(?:3\.5|4(?:-|$)|4o-2024-05-13)/;
 
 /** OpenAI's own interfaces. Its client decides by the name of a model which options to send. */
 const OPENAI_BASE = {
   loadImageModel: async (settings, { id }) =>
     (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
   chooseRatioField: () => 'size',
-  chooseJsonMode: ({ id }) => (NO_SCHEMAS.test(id) ? 'object' : 'schema'),
+  chooseJsonMode: ({ id }) => (MODEL_WITHOUT_SCHEMAS.test(id) ? 'object' : 'schema'),
 } satisfies Partial<ProviderInterface>;
 
 const OPENAI_CHAT: ProviderInterface = {
@@ -168,8 +168,8 @@ function isClaude({ id }: ModelId): boolean {
   return id.includes('anthropic.') || id.startsWith('claude');
 }
 
-/** A region for the client to be content with; the address names the real one. */
-const REGION = { region: 'us-east-1' };
+/** A region, because the client requires one; the address names the real one. */
+const PLACEHOLDER_REGION = { region: 'us-east-1' };
 
 /** The interfaces by the names in `models.yaml`, and `openai-chat` for OpenAI itself. */
 export const PROVIDER_INTERFACES = {
@@ -186,14 +186,14 @@ export const PROVIDER_INTERFACES = {
     async loadLanguageModel(settings, modelId) {
       if (isClaude(modelId)) {
         const { createAmazonBedrockAnthropic } = await import('@ai-sdk/amazon-bedrock/anthropic');
-        return createAmazonBedrockAnthropic({ ...settings, ...REGION })(modelId.id);
+        return createAmazonBedrockAnthropic({ ...settings, ...PLACEHOLDER_REGION })(modelId.id);
       }
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-      return createAmazonBedrock({ ...settings, ...REGION })(modelId.id);
+      return createAmazonBedrock({ ...settings, ...PLACEHOLDER_REGION })(modelId.id);
     },
     async loadImageModel(settings, { id }) {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-      return createAmazonBedrock({ ...settings, ...REGION }).image(id);
+      return createAmazonBedrock({ ...settings, ...PLACEHOLDER_REGION }).image(id);
     },
     findDrawingAdvice: ({ id }) =>
       /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'use amazon.nova-canvas-v1:0',

@@ -15,7 +15,7 @@ const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
   'stream_options',
 ]);
 
-/** Fields for the format of the answer; an option replaces them only if the request has none. */
+/** Fields for the format of the answer, which an option can add but not replace. */
 const FORMAT_FIELDS: ReadonlySet<string> = new Set([
   'response_format',
   'tools',

@@ -12,7 +12,7 @@ const SCHEMA_PATHS: readonly (readonly (string | number)[])[] = [
 ];
 
 /** Keywords that constrain nothing. */
-const ANNOTATIONS: ReadonlySet<string> = new Set([
+const ANNOTATION_KEYWORDS: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
   '$comment',
@@ -23,7 +23,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords whose values are schemas or lists of schemas. */
-const SUBSCHEMAS: ReadonlySet<string> = new Set([
+const SUBSCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
   'items',
   'prefixItems',
   'additionalProperties',
@@ -41,7 +41,7 @@ const SUBSCHEMAS: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords whose values are schemas by name. */
-const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
+const NAMED_SUBSCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
   '$defs',
   'definitions',
@@ -49,8 +49,8 @@ const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ]);
 
-/** Keywords that clients replace by others of the same meaning. */
-const REPLACED_BY: Readonly<Record<string, string>> = {
+/** The keywords of the same meaning by which clients replace others. */
+const REPLACEMENT_KEYWORDS: Readonly<Record<string, string>> = {
   const: 'enum',
   oneOf: 'anyOf',
   definitions: '$defs',
@@ -69,42 +69,52 @@ export function listDroppedKeywords(
 }
 
 function listMissingKeywords(schema: unknown, sentSchema: unknown): string[] {
-  const droppedNames = new Set<string>();
-  collectDropped(schema, sentSchema, droppedNames);
-  return [...droppedNames];
+  const droppedKeywords = new Set<string>();
+  collectDroppedKeywords(schema, sentSchema, droppedKeywords);
+  return [...droppedKeywords];
 }
 
-function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<string>): void {
+function collectDroppedKeywords(
+  schema: unknown,
+  sentSchema: unknown,
+  droppedKeywords: Set<string>,
+): void {
   if (Array.isArray(schema) && Array.isArray(sentSchema)) {
     for (const [index, subschema] of schema.entries()) {
-      collectDropped(subschema, sentSchema[index], droppedNames);
+      collectDroppedKeywords(subschema, sentSchema[index], droppedKeywords);
     }
   }
   if (!isJsonObject(schema) || !isJsonObject(sentSchema)) return;
   for (const [keyword, value] of Object.entries(schema)) {
-    const sentValue = sentSchema[keyword] ?? sentSchema[REPLACED_BY[keyword] ?? ''];
+    const sentValue = sentSchema[keyword] ?? sentSchema[REPLACEMENT_KEYWORDS[keyword] ?? ''];
     if (sentValue === undefined) {
-      if (!ANNOTATIONS.has(keyword) && value !== undefined) droppedNames.add(keyword);
+      if (!ANNOTATION_KEYWORDS.has(keyword) && value !== undefined) droppedKeywords.add(keyword);
     } else if (keyword === 'additionalProperties' && value !== false && sentValue === false) {
-      droppedNames.add(keyword);
-    } else if (NAMED_SUBSCHEMAS.has(keyword)) {
-      collectDroppedByName(value, sentValue, droppedNames);
-    } else if (SUBSCHEMAS.has(keyword)) {
-      collectDropped(value, sentValue, droppedNames);
+      droppedKeywords.add(keyword);
+    } else if (NAMED_SUBSCHEMA_KEYWORDS.has(keyword)) {
+      collectDroppedKeywordsByName(value, sentValue, droppedKeywords);
+    } else if (SUBSCHEMA_KEYWORDS.has(keyword)) {
+      collectDroppedKeywords(value, sentValue, droppedKeywords);
     }
   }
 }
 
-function collectDroppedByName(schemas: unknown, sentSchemas: unknown, dropped: Set<string>): void {
+function collectDroppedKeywordsByName(
+  schemas: unknown,
+  sentSchemas: unknown,
+  droppedKeywords: Set<string>,
+): void {
   if (!isJsonObject(schemas)) return;
   for (const [name, schema] of Object.entries(schemas)) {
-    collectDropped(schema, readValueAt(sentSchemas, name), dropped);
+    collectDroppedKeywords(schema, readValueAt(sentSchemas, name), droppedKeywords);
   }
 }
 
-/** Returns a schema with only those keywords; keeps nothing else next to a `$ref`. */
-function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
-  if (Array.isArray(schema)) return schema.map(subschema => withKeywords(subschema, keywords));
+/**
+ * Returns a schema reduced to some keywords. Next to a `$ref`, keeps only those that begin with `$`.
+ */
+function pickKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
+  if (Array.isArray(schema)) return schema.map(subschema => pickKeywords(subschema, keywords));
   if (!isJsonObject(schema)) return schema;
 
   const isReference = schema['$ref'] !== undefined;
@@ -114,11 +124,11 @@ function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
 
   return Object.fromEntries(
     keptFields.map(([keyword, value]) => {
-      if (SUBSCHEMAS.has(keyword)) return [keyword, withKeywords(value, keywords)];
-      if (!NAMED_SUBSCHEMAS.has(keyword) || !isJsonObject(value)) return [keyword, value];
+      if (SUBSCHEMA_KEYWORDS.has(keyword)) return [keyword, pickKeywords(value, keywords)];
+      if (!NAMED_SUBSCHEMA_KEYWORDS.has(keyword) || !isJsonObject(value)) return [keyword, value];
       const parts = Object.entries(value).map(([name, subschema]) => [
         name,
-        withKeywords(subschema, keywords),
+        pickKeywords(subschema, keywords),
       ]);
       return [keyword, Object.fromEntries(parts)];
     }),
@@ -157,10 +167,10 @@ const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
 /** Returns a schema without the keywords that the models of an interface ignore silently. */
 export function withoutIgnoredKeywords(
   schema: unknown,
-  { engine }: Pick<Provider, 'engine'>,
+  { interfaceName }: Pick<Provider, 'interfaceName'>,
 ): unknown {
-  return engine === 'google' || engine === 'vertexai'
-    ? withKeywords(schema, GEMINI_KEYWORDS)
+  return interfaceName === 'google' || interfaceName === 'vertexai'
+    ? pickKeywords(schema, GEMINI_KEYWORDS)
     : schema;
 }
 

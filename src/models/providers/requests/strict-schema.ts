@@ -26,7 +26,7 @@ function isStrictPart(schema: unknown): boolean {
     return false;
   }
 
-  const { type, items, anyOf, enum: values, $ref, $defs } = schema;
+  const { type, items, anyOf, enum: enumValues, $ref, $defs } = schema;
   const alternatives: unknown[] = Array.isArray(anyOf) ? anyOf : [];
   const definitions = isJsonObject($defs) ? Object.values($defs) : [];
   if (![...alternatives, ...definitions].every(isStrictPart)) return false;
@@ -34,7 +34,9 @@ function isStrictPart(schema: unknown): boolean {
   const isObject = Array.isArray(type) ? type.includes('object') : type === 'object';
   if (isObject) return isStrictObject(schema);
   if (type === 'array') return isStrictPart(items);
-  return type !== undefined || anyOf !== undefined || values !== undefined || $ref !== undefined;
+  return (
+    type !== undefined || anyOf !== undefined || enumValues !== undefined || $ref !== undefined
+  );
 }
 
 function isStrictObject({ properties, required, additionalProperties }: UncheckedObject): boolean {

@@ -51,7 +51,7 @@ export async function buildEngineJob(
     inputs: model.declaration
       ? await readJobInputs(definition, textInputs, tasks, task)
       : NO_INPUTS,
-    select: (text, expressions) => tasks.do('select', { text, expressions }, task),
+    selectValues: (text, expressions) => tasks.do('select', { text, expressions }, task),
     // A checked answer may differ from the streamed text.
     onText: changesAnswer(definition.output) ? undefined : texts.createEmitter(run),
     signal,

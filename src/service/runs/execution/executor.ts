@@ -152,7 +152,7 @@ async function readBatchedResult(
   answer: BatchAnswer,
 ): Promise<EngineResult> {
   if ('body' in answer) {
-    const result = await engines[job.model.engine].read?.(job, answer.body);
+    const result = await engines[job.model.engine].readBatchAnswer?.(job, answer.body);
     return result ?? createFailedResult('no answer');
   }
 
@@ -172,7 +172,7 @@ async function checkResult(
   tasks: PromptTasks,
   task: TaskOptions,
 ): Promise<EngineResult> {
-  if (result.failed || !changesAnswer(expected)) return result;
+  if (result.hasFailed || !changesAnswer(expected)) return result;
   const outputs: EngineOutput[] = [];
   for (const output of result.outputs) {
     if (output.type !== 'text') {
@@ -185,7 +185,7 @@ async function checkResult(
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
   }
 
-  return { ...result, outputs, failed: outputs.length > result.outputs.length };
+  return { ...result, outputs, hasFailed: outputs.length > result.outputs.length };
 }
 
 async function checkText(

@@ -81,7 +81,7 @@ interface OutputRecord {
 async function storeOutputs(storage: OutputStorage, result: ChargedResult): Promise<RunOutcome> {
   const records = await Promise.all(result.outputs.map(output => storeOutput(storage, output)));
   return {
-    status: result.failed ? 'failed' : 'succeeded',
+    status: result.hasFailed ? 'failed' : 'succeeded',
     outputs: records.map(({ output }) => output),
     tokens: result.tokens,
     media: records.flatMap(({ media }) => media ?? []),

@@ -52,14 +52,14 @@ export const CHAT: AnswerFormat = {
 function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   const index = readCountAt(choice, 'index') ?? 0;
   answer.addStopReason(readTextAt(choice, 'finish_reason'));
-  answer.setError(readValueAt(choice, 'error'));
+  answer.addError(readValueAt(choice, 'error'));
   const message = readValueAt(choice, 'message') ?? readValueAt(choice, 'delta');
   answer.addRefusal(readTextAt(message, 'refusal'));
   const calls = [
     ...readListAt(message, 'tool_calls'),
     readValueAt(message, 'function_call'),
   ].filter(isJsonObject);
-  if (answer.keepsCalls && calls.length > 0) return answer.addText(formatCalls(message), index);
+  if (answer.keepsToolCalls && calls.length > 0) return answer.addText(formatCalls(message), index);
 
   for (const call of calls) {
     const calledFunction = readValueAt(call, 'function') ?? call;

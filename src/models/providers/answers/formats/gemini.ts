@@ -40,20 +40,20 @@ export const GEMINI: AnswerFormat = {
     }
   },
   readUsage(counts) {
-    const prompt = readCountAt(counts, 'promptTokenCount');
+    const promptTokens = readCountAt(counts, 'promptTokenCount');
     const answerTokens = readCountAt(counts, 'candidatesTokenCount');
-    const thought = readCountAt(counts, 'thoughtsTokenCount') ?? 0;
+    const thoughtTokens = readCountAt(counts, 'thoughtsTokenCount') ?? 0;
 
     if (
-      prompt === undefined ||
+      promptTokens === undefined ||
       (answerTokens === undefined && readCountAt(counts, 'totalTokenCount') === undefined)
     ) {
       return undefined;
     }
 
-    const input = prompt + (readCountAt(counts, 'toolUsePromptTokenCount') ?? 0);
+    const input = promptTokens + (readCountAt(counts, 'toolUsePromptTokenCount') ?? 0);
     const cached = Math.min(readCountAt(counts, 'cachedContentTokenCount') ?? 0, input);
-    return { input, output: (answerTokens ?? 0) + thought, cached };
+    return { input, output: (answerTokens ?? 0) + thoughtTokens, cached };
   },
 };
 

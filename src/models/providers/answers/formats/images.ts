@@ -16,7 +16,7 @@ export const IMAGES: AnswerFormat = {
   stopMeanings: { 'request moderated': 'filter', 'content moderated': 'filter' },
   read(object, answer) {
     answer.addCounts(readValueAt(object, 'usage'));
-    answer.setError(readValueAt(object, 'error'));
+    answer.addError(readValueAt(object, 'error'));
 
     for (const item of [...readListAt(object, 'data'), ...readListAt(object, 'images')]) {
       if (readValueAt(item, 'respect_moderation') === false) {
@@ -48,7 +48,7 @@ function readDrawingTask(object: unknown, answer: ModelAnswer): void {
   } else if (/moderated/i.test(status)) {
     answer.addStopReason(status);
   } else if (/error|failed|not found/i.test(status)) {
-    answer.setError(status);
+    answer.addError(status);
   } else {
     return;
   }

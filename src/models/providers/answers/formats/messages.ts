@@ -46,7 +46,7 @@ export const MESSAGES: AnswerFormat = {
       case 'content_block_delta':
         return readBlock(readValueAt(object, 'delta'), answer);
       case 'error':
-        return answer.setError(readValueAt(object, 'error') ?? 'it gave no reason');
+        return answer.addError(readValueAt(object, 'error') ?? 'it gave no reason');
       default:
         return readMessage(object, answer);
     }
@@ -88,7 +88,7 @@ function readBlock(block: unknown, answer: ModelAnswer): void {
   if (type === 'text' || type === 'text_delta') answer.addText(readTextAt(block, 'text'));
   if (type === 'input_json_delta') answer.addToolCall(undefined, readTextAt(block, 'partial_json'));
 
-  if (type === 'tool_use' && answer.keepsCalls) {
+  if (type === 'tool_use' && answer.keepsToolCalls) {
     answer.addText(`${answer.text === '' ? '' : '\n\n'}${JSON.stringify(block)}`);
   } else if (type === 'tool_use') {
     const input = readValueAt(block, 'input');

@@ -42,7 +42,7 @@ export const RESPONSES: AnswerFormat = {
           withText: answer.text === '',
         });
       case 'error':
-        return answer.setError(readValueAt(object, 'error') ?? object);
+        return answer.addError(readValueAt(object, 'error') ?? object);
       default:
         return type.startsWith('response.')
           ? undefined
@@ -56,14 +56,16 @@ export const RESPONSES: AnswerFormat = {
 function readResponse(
   response: unknown,
   answer: ModelAnswer,
-  { withText }: { withText: boolean },
+  { withText: includesText }: { withText: boolean },
 ): void {
   answer.addCounts(readValueAt(response, 'usage'));
   answer.tier = readTextAt(response, 'service_tier') ?? answer.tier;
-  answer.setError(readValueAt(response, 'error'));
+  answer.addError(readValueAt(response, 'error'));
   answer.addStopReason(readTextAt(response, 'incomplete_details', 'reason'));
   answer.addStopReason(readTextAt(response, 'status'));
-  for (const item of readListAt(response, 'output')) readResponseItem(item, answer, { withText });
+  for (const item of readListAt(response, 'output')) {
+    readResponseItem(item, answer, { withText: includesText });
+  }
 }
 
 function readResponseItem(

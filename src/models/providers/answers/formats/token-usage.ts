@@ -3,30 +3,30 @@ import type { ProviderUsage } from '../../../engine.ts';
 import { type ReportedCounts, readCountAt } from '../model-answer.ts';
 
 /** xAI's unit of cost, in US dollars. */
-const TICK = 1e-10;
+const DOLLARS_PER_TICK = 1e-10;
 
 /**
  * Returns the usage from the counts of OpenAI's interfaces and their imitations. Some leave
  * thinking out of the completion but include it in the total.
  */
 export function readTokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
-  const count = (...path: string[]): number | undefined => readCountAt(counts, ...path);
-  const input = count('prompt_tokens') ?? count('input_tokens');
-  const completion = count('completion_tokens') ?? count('output_tokens');
+  const readCount = (...path: string[]): number | undefined => readCountAt(counts, ...path);
+  const input = readCount('prompt_tokens') ?? readCount('input_tokens');
+  const completion = readCount('completion_tokens') ?? readCount('output_tokens');
   if (input === undefined || completion === undefined) return undefined;
 
-  const output = Math.max(completion, (count('total_tokens') ?? 0) - input);
+  const output = Math.max(completion, (readCount('total_tokens') ?? 0) - input);
   const cachedTokens =
-    count('prompt_tokens_details', 'cached_tokens') ??
-    count('input_tokens_details', 'cached_tokens') ??
-    count('prompt_cache_hit_tokens') ??
-    count('cached_tokens') ??
+    readCount('prompt_tokens_details', 'cached_tokens') ??
+    readCount('input_tokens_details', 'cached_tokens') ??
+    readCount('prompt_cache_hit_tokens') ??
+    readCount('cached_tokens') ??
     0;
 
   const writtenTokens =
-    count('prompt_tokens_details', 'cache_write_tokens') ??
-    count('input_tokens_details', 'cache_write_tokens') ??
-    count('cache_creation_input_tokens');
+    readCount('prompt_tokens_details', 'cache_write_tokens') ??
+    readCount('input_tokens_details', 'cache_write_tokens') ??
+    readCount('cache_creation_input_tokens');
   return withoutUndefined({
     input,
     output,
@@ -41,6 +41,6 @@ export function readReportedCost(counts: ReportedCounts): number | undefined {
   const { cost, cost_in_usd_ticks: ticks } = counts;
   if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost;
   return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0
-    ? ticks * TICK
+    ? ticks * DOLLARS_PER_TICK
     : undefined;
 }
