@@ -15,13 +15,15 @@ const RUNS = [
   [90, 100],
 ];
 
-const { wilsonInterval, formatInterval } = await importSource('src/cli/statistics/interval.ts');
+const { computeWilsonInterval, formatInterval } = await importSource(
+  'src/cli/statistics/interval.ts',
+);
 const parts = [];
 let y = 34;
 
 drawHeading('When and how often: what runs of one case say about its true rate');
 for (const [passed, runs] of RUNS) {
-  const interval = wilsonInterval(passed / runs, runs);
+  const interval = computeWilsonInterval(passed / runs, runs);
   const price = runs === 1 ? 'price of 1 run' : `price of ${runs} runs`;
   drawRow(
     `${passed} of ${runs} passed`,

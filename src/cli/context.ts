@@ -28,8 +28,8 @@ export interface Connection {
    * The name of the service in the journal and the caches: the base URL, or `local` for the
    * embedded service.
    */
-  readonly service: string;
-  readonly embedded: boolean;
+  readonly serviceName: string;
+  readonly isEmbedded: boolean;
   /**
    * The source of the key: `PROMPTRUN_API_KEY`, `profile work`, or that profile's keychain;
    * undefined if none was needed.
@@ -60,8 +60,8 @@ export interface Connection {
 /** The dependencies of a command. */
 export interface Context extends TerminalContext {
   /**
-   * Aborted by the first SIGINT or SIGTERM, with an `Interrupted` as reason, or by `--timeout`,
-   * with a `TimeIsUp`.
+   * Aborted by the first SIGINT or SIGTERM, with an `InterruptedError` as reason, or by `--timeout`,
+   * with a `TimeLimitError`.
    */
   readonly signal: AbortSignal;
   /** Returns the remaining time of the command, in milliseconds; infinite without `--timeout`. */
@@ -70,7 +70,7 @@ export interface Context extends TerminalContext {
    * True if the command may ask questions: a terminal on standard input and error, no `--no-input`,
    * no `CI`.
    */
-  readonly interactive: boolean;
+  readonly isInteractive: boolean;
   readonly settings: Settings;
   /**
    * Resolves base URL and key; starts the embedded service if it is the default. Returns the same

@@ -16,15 +16,15 @@ export async function runCli(argv: readonly string[], host: HostEnvironment): Pr
   const { streams, env, version } = host;
   const io = createPlainIo(streams);
   const reportError = async (error: unknown): Promise<ExitCode> => {
-    const report = await import('./program/report-error.ts');
-    return report.reportError(error, argv, { io, stderr: streams.stderr, env });
+    const errorReport = await import('./program/report-error.ts');
+    return errorReport.reportError(error, argv, { io, stderr: streams.stderr, env });
   };
 
-  const help: string[] = [];
+  const helpTexts: string[] = [];
   let exitCode: ExitCode = EXIT.ok;
   const tree = buildTree({
     version,
-    write: text => help.push(text),
+    writeHelp: text => helpTexts.push(text),
     terminal: { stream: streams.stdout, env },
     runAction: async (command, run) => {
       const { runAction } = await import('./program/run-action.ts');
@@ -34,7 +34,7 @@ export async function runCli(argv: readonly string[], host: HostEnvironment): Pr
 
   try {
     await parseAndRun(tree, withDebugBody(withHelpLast(argv)));
-    await showHelp(help.join(''), tree, io, host);
+    await showHelp(helpTexts.join(''), tree, io, host);
   } catch (error) {
     exitCode = await reportError(error);
   }
@@ -60,7 +60,7 @@ async function showHelp(
   await showHelpInPager(text, tree, io, host);
 }
 
-/** Parses the line and runs its command; also returns after help was shown instead. */
+/** Parses the line and runs its command. Help, which ends parsing by an error, is a success. */
 async function parseAndRun(tree: Command, argv: readonly string[]): Promise<void> {
   try {
     await tree.parseAsync([...argv], { from: 'user' });

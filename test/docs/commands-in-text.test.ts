@@ -26,7 +26,7 @@ async function parse(words: readonly string[]): Promise<void> {
   const tree = buildTree({
     runAction,
     version: '0.0.0',
-    write: () => {},
+    writeHelp: () => {},
     terminal: { stream: process.stdout, env: {} },
   });
   await tree.parseAsync([...words], { from: 'user' }).catch((error: unknown) => {

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, NoMoreRunsWanted } from '../core/errors.ts';
+import { CliError, NoMoreRunsError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
-import { toSharedPath } from '../core/paths.ts';
+import { toPosixRelativePath } from '../core/paths.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/spending/budget.ts';
 import type { SourceRow } from '../inputs/rows/row.ts';
@@ -169,7 +169,7 @@ async function saveRunOutputs(
  * machine.
  */
 function toResultsRelativePath(cwd: string, results: string, file: string): string {
-  return toSharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
+  return toPosixRelativePath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }
 
 function saveError(failures: readonly SaveFailure[]): CliError | undefined {
@@ -207,7 +207,7 @@ async function writeLine(
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
     ...(results.toJournalPart !== undefined && { result: results.toJournalPart(line, row) }),
   };
-  await journal.recordEnd(row, end, { isDurable: !batch.connection.embedded || runId === null });
+  await journal.recordEnd(row, end, { isDurable: !batch.connection.isEmbedded || runId === null });
   if (!(await results.write(line, row))) stop.dropWithoutReader();
 }
 
@@ -246,7 +246,7 @@ function reportEnd(
   outcome: JobOutcome,
 ): void {
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-  if (isCapReached(error) || error instanceof NoMoreRunsWanted) return stop.stopStarting();
+  if (isCapReached(error) || error instanceof NoMoreRunsError) return stop.stopStarting();
 
   // A fault that every row would meet is reported once, at the end.
   if (error === undefined || outcome.kind === 'postponed' || refusesEveryJob(error)) return;

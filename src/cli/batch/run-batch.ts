@@ -156,7 +156,7 @@ function getBatchFacts({
 }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
   const { connection, promptVersionId, runOptions } = batch;
   return {
-    service: connection.service,
+    service: connection.serviceName,
     promptVersionId,
     options: Object.fromEntries(runOptions),
     rows: firstPass?.rowCount,

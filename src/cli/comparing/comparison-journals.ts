@@ -31,12 +31,12 @@ export async function withJournals<T>(
   // Each journal is open within the one before.
   const openNext = async ([connection, ...remaining]: readonly Connection[]): Promise<T> => {
     if (connection === undefined) return work(requests);
-    if (requests.has(connection.service)) return openNext(remaining);
+    if (requests.has(connection.serviceName)) return openNext(remaining);
     return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
       const concurrency = getConcurrency(connection, options.concurrency);
       const requestOptions = { ...options, journal, stop, concurrency };
       requests.set(
-        connection.service,
+        connection.serviceName,
         await ResumableRequests.open(ctx, connection, () => true, requestOptions),
       );
       return openNext(remaining);

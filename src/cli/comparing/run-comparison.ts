@@ -57,7 +57,7 @@ export async function runComparison(
       requestsByService,
     });
 
-    const questions = judgeConnection && requestsByService.get(judgeConnection.service);
+    const questions = judgeConnection && requestsByService.get(judgeConnection.serviceName);
     const judgements =
       expectedCases &&
       (await judgeRows(ctx, comparedRows, expectedCases, { variants, judge, budget, questions }));
@@ -76,7 +76,7 @@ export async function runComparison(
 
 /** Returns the hint about runs of the embedded service, which stop with the command. */
 function listRetryHints(connections: readonly Connection[]): readonly string[] {
-  return connections.some(({ embedded }) => embedded)
+  return connections.some(({ isEmbedded }) => isEmbedded)
     ? ['Runs that were stopped have failed; --resume --retry-failed makes them again.']
     : [];
 }
@@ -121,7 +121,7 @@ async function runVariants(
         stop,
         onResult,
       });
-    const requests = requestsByService.get(connection.service);
+    const requests = requestsByService.get(connection.serviceName);
     const running = requests ? requests.run(jobs, onResult) : runWithoutJournal();
     await withSpinner(ctx, formatRunProgress, running);
   }

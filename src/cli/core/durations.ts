@@ -5,19 +5,20 @@ import { pluralize } from './pluralize.ts';
 /**
  * Parses a duration such as `90s`, `10m`, `1h30m` or `500ms` to milliseconds.
  *
- * @param where the flag or variable, for the message
+ * @param source the flag or variable, for the message
  * @throws {CliError} USAGE_ERROR
  */
-export function parseDuration(text: string, where: string): number {
+export function parseDuration(text: string, source: string): number {
   const ms = parseDurationMs(text);
   if (ms === undefined) {
-    throw usageError(`${where}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
+    throw usageError(`${source}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
   }
-  if (ms > MAX_TIMER_MS) throw usageError(`${where}: '${text}' is longer than 24 days`);
+  if (ms > MAX_TIMER_MS) throw usageError(`${source}: '${text}' is longer than 24 days`);
   return ms;
 }
 
-const AGE_UNITS: readonly (readonly [seconds: number, unit: string])[] = [
+/** The units of ages, the largest first. */
+const AGE_UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [365 * 86_400, 'year'],
   [30 * 86_400, 'month'],
   [86_400, 'day'],
@@ -25,17 +26,17 @@ const AGE_UNITS: readonly (readonly [seconds: number, unit: string])[] = [
   [60, 'minute'],
 ];
 
-/** Formats an age; a time in the future counts as now. Times are in milliseconds. */
-export function formatAge(then: number, now: number): string {
-  const seconds = Math.floor((now - then) / 1000);
-  const step = AGE_UNITS.find(([length]) => seconds >= length);
-  if (step === undefined) return 'just now';
-  const count = Math.floor(seconds / step[0]);
-  return `${pluralize(count, step[1])} ago`;
+/** Formats the age of a time in milliseconds; a time in the future counts as now. */
+export function formatAge(time: number, now: number): string {
+  const ageSeconds = Math.floor((now - time) / 1000);
+  const largestUnit = AGE_UNITS.find(([seconds]) => ageSeconds >= seconds);
+  if (largestUnit === undefined) return 'just now';
+  const [unitSeconds, unitName] = largestUnit;
+  return `${pluralize(Math.floor(ageSeconds / unitSeconds), unitName)} ago`;
 }
 
 /** Formats the age of an ISO 8601 time; a text that is not a time is returned unchanged. */
 export function formatIsoAge(iso: string, now: number): string {
-  const then = Date.parse(iso);
-  return Number.isNaN(then) ? iso : formatAge(then, now);
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? iso : formatAge(time, now);
 }

@@ -57,19 +57,20 @@ export function configError(message: string, ...hints: string[]): CliError {
 }
 
 /**
- * Returns the error for a file that could not be written: exit 1 if its disk is full, which is not
- * a usage error; else `otherwise`.
+ * Returns the error for a file that could not be written. A full disk is not the user's mistake and
+ * exits with 1.
  *
+ * @param cause what the file system threw
+ * @param fallback the error for any other cause; its message is used for a full disk, too
  * @param hint the remedy for a full disk
  */
 export function unwritableError(
   cause: unknown,
-  otherwise: CliError,
+  fallback: CliError,
   hint = 'Free some disk space.',
 ): CliError {
-  if (!hasNoSpace(cause)) return otherwise;
-  const { message } = otherwise;
-  return new CliError(message, {
+  if (!hasNoSpace(cause)) return fallback;
+  return new CliError(fallback.message, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: [hint],
@@ -85,8 +86,8 @@ export function notFoundError(message: string, ...hints: string[]): CliError {
 /**
  * The command was ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on runs that continue.
  */
-export class Interrupted extends CliError {
-  override readonly name = 'Interrupted';
+export class InterruptedError extends CliError {
+  override readonly name = 'InterruptedError';
   /** The cause, such as Ctrl-C or SIGHUP. */
   readonly stopCause: string;
 
@@ -111,8 +112,8 @@ export class Interrupted extends CliError {
 }
 
 /** The abort reason if no more runs may start. It ends only creations of which nothing was sent. */
-export class NoMoreRunsWanted extends Error {
-  override readonly name = 'NoMoreRunsWanted';
+export class NoMoreRunsError extends Error {
+  override readonly name = 'NoMoreRunsError';
 }
 
 /**
@@ -126,15 +127,15 @@ export function getStopCause(reason: unknown): string | undefined {
 }
 
 /** The user left a question with Ctrl-C or closed the terminal. Exit 130. */
-export class QuestionCancelled extends Interrupted {
+export class QuestionCancelledError extends InterruptedError {
   constructor() {
     super('SIGINT', [], { message: 'a question was not answered' });
   }
 }
 
 /** The time limit of `--timeout` was reached. Exit 6. */
-export class TimeIsUp extends CliError {
-  override readonly name = 'TimeIsUp';
+export class TimeLimitError extends CliError {
+  override readonly name = 'TimeLimitError';
   /** The cause that stopped runs on this machine. */
   readonly stopCause = '--timeout';
 
@@ -147,25 +148,25 @@ export class TimeIsUp extends CliError {
         : `the next attempt is due in ${wait}, after the time of --timeout`;
 
     // A command never waits longer than MAX_RETRY_AFTER_MS, whatever --timeout allows.
-    const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
+    const exceedsLongestWait = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
     super(`gave up: ${reason}`, {
       status: 'WAIT_TIMEOUT',
       exitCode: EXIT.waitTimeout,
-      hints: [isTooLong ? `Try again in ${wait}.` : 'Allow more time with --timeout.'],
+      hints: [exceedsLongestWait ? `Try again in ${wait}.` : 'Allow more time with --timeout.'],
     });
   }
 }
 
 /**
- * Returns a `TimeIsUp` for an error that is one, or that asks for a wait longer than the time left;
+ * Returns a `TimeLimitError` for an error that is one, or that asks for a wait longer than the time left;
  * undefined for any other error.
  */
-export function toTimeIsUp(error: unknown, timeLeftMs: number): TimeIsUp | undefined {
-  if (error instanceof TimeIsUp) return error;
+export function toTimeLimitError(error: unknown, timeLeftMs: number): TimeLimitError | undefined {
+  if (error instanceof TimeLimitError) return error;
   if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return undefined;
   const { retryAfterMs } = error;
   return typeof retryAfterMs === 'number' && retryAfterMs > timeLeftMs
-    ? new TimeIsUp(retryAfterMs)
+    ? new TimeLimitError(retryAfterMs)
     : undefined;
 }
 
@@ -183,8 +184,8 @@ export function waitTimeoutError(
  */
 export function withResumeHint(error: unknown, furtherHints: readonly string[] = []): unknown {
   const hints = ['To continue, add --resume to the same command.', ...furtherHints];
-  if (error instanceof Interrupted) {
-    return new Interrupted(error.signal, hints, { stopCause: error.stopCause });
+  if (error instanceof InterruptedError) {
+    return new InterruptedError(error.signal, hints, { stopCause: error.stopCause });
   }
-  return error instanceof TimeIsUp ? waitTimeoutError(error.message, { hints }) : error;
+  return error instanceof TimeLimitError ? waitTimeoutError(error.message, { hints }) : error;
 }

@@ -47,9 +47,9 @@ const DEFAULT_ERROR_CONTEXT: ErrorContext = {
 };
 
 /** Maximum number of lines of a service's `data`. */
-const MAX_DETAILS = 10;
+const MAX_DETAIL_LINES = 10;
 
-/** Maximum length of such a line in characters. */
+/** Maximum length of a line of `data`, in characters. */
 const MAX_DETAIL_LENGTH = 1000;
 
 interface CodedError {
@@ -114,7 +114,7 @@ export function toFailure(error: unknown): Failure {
 
 function toClientFailure(error: PromptServiceError): Failure {
   const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
-  const hints = explainClientError(error, context as ErrorContext);
+  const hints = listClientErrorHints(error, context as ErrorContext);
   const details = error instanceof ServiceError ? formatDetails(error) : [];
   return { status, message, data, exitCode: getClientErrorExitCode(error), hints, details };
 }
@@ -187,12 +187,12 @@ export function getHttpExitCode(httpStatus: number): ExitCode {
   return httpStatus < 500 ? EXIT.usage : EXIT.fault;
 }
 
-function explainClientError(error: PromptServiceError, context: ErrorContext): string[] {
+function listClientErrorHints(error: PromptServiceError, context: ErrorContext): string[] {
   const { formatCommand } = context;
 
   // The embedded service needs no key; a missing provider's key is named in the message.
   if (error.httpStatus === 403 && context.keySource === undefined) return [];
-  if (error instanceof UnauthorizedError) return [explainKeyFault(error, context)];
+  if (error instanceof UnauthorizedError) return [formatKeyHint(error, context)];
 
   if (error instanceof PaymentRequiredError) {
     return [
@@ -215,7 +215,7 @@ function explainClientError(error: PromptServiceError, context: ErrorContext): s
 }
 
 /** Returns the hint that fits the source of the key. */
-function explainKeyFault(
+function formatKeyHint(
   { httpStatus, cause }: UnauthorizedError,
   { formatCommand, keySource, profile }: ErrorContext,
 ): string {
@@ -239,7 +239,7 @@ function formatDetails({ data }: ServiceError): string[] {
   if (data === null || data === undefined) return [];
   const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
   const shownLines =
-    lines.length <= MAX_DETAILS ? lines : [...lines.slice(0, MAX_DETAILS - 1), '…'];
+    lines.length <= MAX_DETAIL_LINES ? lines : [...lines.slice(0, MAX_DETAIL_LINES - 1), '…'];
   return shownLines.map(line =>
     line.length <= MAX_DETAIL_LENGTH ? line : `${line.slice(0, MAX_DETAIL_LENGTH)}…`,
   );

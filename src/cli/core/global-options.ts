@@ -1,4 +1,4 @@
-/** The flags every command takes, before and after its name. */
+/** The flags of every command, in the form in which commands use them. */
 export interface GlobalOptions {
   readonly profile?: string;
   readonly baseUrl?: string;

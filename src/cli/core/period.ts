@@ -2,16 +2,16 @@ import { usageError } from './errors.ts';
 
 /** Matches an age such as `90s` or `4w`. */
 const AGE = /^(\d+)(s|m|h|d|w)$/u;
-const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+const SECONDS_PER_UNIT = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 
 /** Matches `2026-05-01`, and with a time as in `2026-05-01T12:00Z` or `2026-05-01 12:00:00,5`. */
 const ISO_8601 =
   /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
 
-// Unix seconds reach this in the year 5138, so a larger number was meant as milliseconds.
+/** Unix seconds reach this in the year 5138, so a larger number was meant as milliseconds. */
 const MAX_TIME_SECONDS = 100_000_000_000;
 
-/** A period in Unix seconds, rounded outwards so that no requested row is left out. */
+/** A period in Unix seconds, rounded outwards, so that it includes every requested run. */
 export interface Period {
   readonly since?: number;
   readonly until?: number;
@@ -27,10 +27,8 @@ export function parsePeriod(
   flags: { readonly since?: string | undefined; readonly until?: string | undefined },
   now: number,
 ): Period {
-  const since =
-    flags.since === undefined ? undefined : parseEpochSeconds(flags.since, '--since', now);
-  const until =
-    flags.until === undefined ? undefined : parseEpochSeconds(flags.until, '--until', now);
+  const since = flags.since === undefined ? undefined : parseTime(flags.since, '--since', now);
+  const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now);
   if (since !== undefined && until !== undefined && since >= until) {
     throw usageError(
       `--since (${formatIsoSeconds(since)}) must be earlier than --until (${formatIsoSeconds(until)})`,
@@ -44,14 +42,19 @@ export function parsePeriod(
 }
 
 /**
- * Returns Unix seconds, with their fraction, from Unix seconds, ISO 8601 or an age such as `2h`.
+ * Parses Unix seconds, ISO 8601 or an age such as `2h` to Unix seconds, with their fraction. An age
+ * that reaches back before 1970 is the time 0.
  */
-function parseEpochSeconds(text: string, flag: string, now: number): number {
+function parseTime(text: string, flag: string, now: number): number {
   const age = AGE.exec(text);
-  if (age !== null) return now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS];
-  if (/^\d+$/u.test(text)) return checkUnixSeconds(Number(text), text, flag);
+  if (age !== null) {
+    const ageSeconds = Number(age[1]) * SECONDS_PER_UNIT[age[2] as keyof typeof SECONDS_PER_UNIT];
+    return Math.max(0, now / 1000 - ageSeconds);
+  }
 
-  const time = isDate(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
+  if (/^\d+$/u.test(text)) return requireUnixSeconds(Number(text), text, flag);
+
+  const time = isIsoTime(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
   if (Number.isNaN(time)) {
     throw usageError(
       `${flag}: ${JSON.stringify(text)} is not a time`,
@@ -69,13 +72,13 @@ function formatIsoSeconds(seconds: number): string {
 /**
  * Returns true for ISO 8601 with an existing day: `Date.parse` reads 30 February as a day in March.
  */
-function isDate(text: string): boolean {
+function isIsoTime(text: string): boolean {
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const time = ISO_8601.test(text) ? Date.parse(day) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
 
-function checkUnixSeconds(seconds: number, text: string, flag: string): number {
+function requireUnixSeconds(seconds: number, text: string, flag: string): number {
   if (seconds < MAX_TIME_SECONDS) return seconds;
   throw usageError(
     `${flag}: ${text} is too large for Unix seconds`,

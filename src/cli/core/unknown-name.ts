@@ -18,16 +18,16 @@ export function explainUnknownName(
 }
 
 /**
- * Returns the word if it is one of `names`.
+ * Returns the typed name if it is one of `names`.
  *
- * @throws {CliError} USAGE_ERROR that names the nearest
+ * @throws {CliError} USAGE_ERROR that suggests the nearest one
  */
 export function requireOneOf<Name extends string>(
-  what: string,
-  word: string,
+  noun: string,
+  typedName: string,
   names: readonly Name[],
 ): Name {
-  const name = names.find(candidate => candidate === word);
+  const name = names.find(candidate => candidate === typedName);
   if (name !== undefined) return name;
-  throw usageError(...explainUnknownName(what, word, names));
+  throw usageError(...explainUnknownName(noun, typedName, names));
 }

@@ -2,7 +2,7 @@ import { WaitTimeoutError } from '../../client/errors.ts';
 import { type PollEvent, waitForRun } from '../../client/wait-for-run.ts';
 import { isOver, RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { TimeIsUp } from '../core/errors.ts';
+import { TimeLimitError } from '../core/errors.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
 import { listWarnings } from '../outputs/run-errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
@@ -171,7 +171,7 @@ export async function waitForKnownRun(
       reportUnknownStatus(ctx, runId, status);
     }
     const silence = error && { reason: error.message, since: client.now() - failingMs };
-    onProgress?.({ status, pollCount: connection.embedded ? 0 : polls, silence });
+    onProgress?.({ status, pollCount: connection.isEmbedded ? 0 : polls, silence });
   };
 
   try {
@@ -181,12 +181,12 @@ export async function waitForKnownRun(
       onPoll,
       sleep: (ms, until) => clock.sleep(ms, until),
       ...(Number.isFinite(timeoutMs) && { timeoutMs }),
-      ...(connection.embedded && { intervalMs: EMBEDDED_INTERVAL_MS }),
+      ...(connection.isEmbedded && { intervalMs: EMBEDDED_INTERVAL_MS }),
     });
   } catch (error) {
     const isLate = error instanceof WaitTimeoutError;
     if (!isLate && !signal.aborted) throw error;
-    throw stoppedWaitingError(isLate ? new TimeIsUp() : signal.reason, connection, runId);
+    throw stoppedWaitingError(isLate ? new TimeLimitError() : signal.reason, connection, runId);
   }
 }
 

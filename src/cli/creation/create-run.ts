@@ -10,7 +10,7 @@ import { withTimeout } from '../../utils/abort-signals.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, getStopCause, TimeIsUp, unwritableError } from '../core/errors.ts';
+import { configError, getStopCause, TimeLimitError, unwritableError } from '../core/errors.ts';
 import {
   type JournalEntry,
   type JournalOutcome,
@@ -53,12 +53,12 @@ export async function createRun(
   options: CreateRunOptions,
 ): Promise<CreationResult> {
   ctx.signal.throwIfAborted();
-  const { service, client } = connection;
+  const { serviceName, client } = connection;
   const { promptVersionId, digest: inputsDigest } = request;
   const { offsetMs: clockOffsetMs } = client.clock;
   const entry =
     options.entry ??
-    ctx.journal.createEntry({ service, promptVersionId, inputsDigest, clockOffsetMs });
+    ctx.journal.createEntry({ service: serviceName, promptVersionId, inputsDigest, clockOffsetMs });
   await Promise.all([
     beginInJournal(ctx, entry, { again: options.entry !== undefined }),
     options.onBegin?.(entry),
@@ -266,7 +266,7 @@ class RunCreation {
     this.#record({ outcome: mayHaveRun ? 'interrupted' : 'refused' });
     if (!mayHaveRun) return stoppedBeforeSendingError(reason);
 
-    if (reason instanceof TimeIsUp) {
+    if (reason instanceof TimeLimitError) {
       return withTimeout(LAST_SEARCH_MS, undefined, limit =>
         this.#settleAfterTimeout(reason, limit),
       );
@@ -280,7 +280,7 @@ class RunCreation {
    * keys, the creation is sent again, which returns the run that it made; otherwise the list of runs
    * is searched.
    */
-  async #settleAfterTimeout(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
+  async #settleAfterTimeout(reason: TimeLimitError, limit: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
       const runId = await this.#send(limit).then(run => run.runId, findTimeoutRunId);
@@ -310,7 +310,7 @@ class RunCreation {
       .recordOutcome(
         entry.id,
         { ...outcome, ...(clockOffsetMs !== undefined && { clockOffsetMs }) },
-        { isDurable: !connection.embedded },
+        { isDurable: !connection.isEmbedded },
       )
       .catch((error: unknown) => {
         io.note(`note: the journal ${journal.file} can't be written: ${getErrorMessage(error)}`);

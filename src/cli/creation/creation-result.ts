@@ -5,7 +5,7 @@ import type { RequestBody } from '../../client/transport.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { CliError, NoMoreRunsWanted, usageError } from '../core/errors.ts';
+import { CliError, NoMoreRunsError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { UncountedRequest } from '../recordings/recorder.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
@@ -97,7 +97,7 @@ export function classifyCreationError(error: unknown): 'lost' | 'failed' | 'refu
   const isUnsent =
     error instanceof PromptServiceError ||
     error instanceof CliError ||
-    error instanceof NoMoreRunsWanted;
+    error instanceof NoMoreRunsError;
   return isUnsent ? 'refused' : 'failed';
 }
 

@@ -149,7 +149,7 @@ function toServiceTime({ time, clockOffsetMs }: UnansweredCreation, offsetMs: nu
 /** Returns the other creations in the journal that may have made a run around the same time. */
 async function collectOtherDoubts(
   { journal }: Context,
-  { service }: Connection,
+  { serviceName }: Connection,
   doubts: readonly UnansweredCreation[],
   offsetMs: number,
 ): Promise<UnansweredCreation[]> {
@@ -162,7 +162,7 @@ async function collectOtherDoubts(
 
   const otherDoubts: UnansweredCreation[] = [];
   for await (const entry of journal.readNewestFirst(isOlder)) {
-    if (entry.baseUrl === service && mayHaveMadeRun(entry)) otherDoubts.push(entry);
+    if (entry.baseUrl === serviceName && mayHaveMadeRun(entry)) otherDoubts.push(entry);
   }
 
   return otherDoubts;

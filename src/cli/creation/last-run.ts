@@ -24,7 +24,7 @@ export interface LastRun {
  * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
  */
 export async function requireLastRun(ctx: Context, connection: Connection): Promise<LastRun> {
-  const entry = await ctx.journal.findLast(connection.service);
+  const entry = await ctx.journal.findLast(connection.serviceName);
   if (entry === undefined) {
     throw notFoundError(
       'no run of this service was started on this machine',

@@ -1,6 +1,6 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { Interrupted, TimeIsUp, waitTimeoutError } from '../core/errors.ts';
+import { InterruptedError, TimeLimitError, waitTimeoutError } from '../core/errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { describeCandidates, formatFindLaterHint } from './in-doubt.ts';
 
@@ -9,7 +9,7 @@ import { describeCandidates, formatFindLaterHint } from './in-doubt.ts';
 
 /** Returns the error if none of the creation was sent. */
 export function stoppedBeforeSendingError(reason: unknown): unknown {
-  const hints = reason instanceof TimeIsUp ? reason.hints : [];
+  const hints = reason instanceof TimeLimitError ? reason.hints : [];
   return stopError(reason, 'no run was started', { hints, data: { started: false } });
 }
 
@@ -21,7 +21,7 @@ export function stoppedBeforeAnswerError(
   candidates: readonly RunRow[] = [],
 ): unknown {
   const message =
-    reason instanceof TimeIsUp
+    reason instanceof TimeLimitError
       ? 'the creation has not been answered, and a run may continue'
       : 'a run may have been started and may continue';
   const hints = [
@@ -65,10 +65,10 @@ function stopError(
   message: string,
   { hints, data }: { readonly hints: readonly string[]; readonly data?: unknown },
 ): unknown {
-  if (reason instanceof Interrupted) {
-    return new Interrupted(reason.signal, hints, { message, data });
+  if (reason instanceof InterruptedError) {
+    return new InterruptedError(reason.signal, hints, { message, data });
   }
-  return reason instanceof TimeIsUp
+  return reason instanceof TimeLimitError
     ? waitTimeoutError(`gave up waiting; ${message}`, { hints, data })
     : reason;
 }

@@ -90,7 +90,7 @@ export async function checkOptions(
   const { signal } = ctx;
   if (options.size === 0 || connection.recorder?.mode === 'replay') return;
 
-  if (connection.embedded) {
+  if (connection.isEmbedded) {
     return withLocalStore(ctx, store =>
       store.checkRunOptions(promptVersionId, Object.fromEntries(options)),
     );

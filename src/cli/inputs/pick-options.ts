@@ -63,11 +63,11 @@ async function fetchOptionModels(ctx: Context, connection: Connection): Promise<
 
 /** Returns true if the prompt may use the model. The index is reliable only on a local service. */
 function mayBeUsed(
-  { embedded }: Connection,
+  { isEmbedded }: Connection,
   { model: ownIndex, modality }: ChosenPrompt,
   { model, index }: { readonly model: Model; readonly index: number },
 ): boolean {
-  if (embedded && ownIndex !== undefined) return index === ownIndex;
+  if (isEmbedded && ownIndex !== undefined) return index === ownIndex;
   return modality === undefined || model.modality === MODALITIES[modality];
 }
 

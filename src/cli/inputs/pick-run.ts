@@ -62,7 +62,7 @@ async function pickTarget(
   const { pickedId, latestId } = await pickFromVersions(ctx, connection, prompt, options);
 
   // On the embedded service a slug is unique and means the latest version.
-  const isSlug = connection.embedded && slug !== undefined && pickedId === latestId;
+  const isSlug = connection.isEmbedded && slug !== undefined && pickedId === latestId;
   return { target: pickedId, shownAs: isSlug ? slug : pickedId };
 }
 
@@ -189,7 +189,7 @@ async function listPromptChoices(
     description: `alias of ${target}`,
   }));
 
-  const prompts = connection.embedded
+  const prompts = connection.isEmbedded
     ? await listLocalPrompts(ctx, connection)
     : listUsedPrompts(connection);
   const files = (await listPromptFiles(ctx.cwd)).map(file => ({

@@ -23,7 +23,7 @@ export function createPacedConnection(
   rate: number | undefined,
 ): Connection {
   const isUnlimited =
-    connection.recorder?.mode === 'replay' || (rate === undefined && connection.embedded);
+    connection.recorder?.mode === 'replay' || (rate === undefined && connection.isEmbedded);
   const pace = new RequestPace({
     perSecond: isUnlimited ? 0 : rate,
     clock: ctx.clock,
@@ -82,6 +82,9 @@ export function createPacedConnector(
 }
 
 /** Returns the maximum number of open creations: as requested, else the service's default. */
-export function getConcurrency({ embedded }: Connection, concurrency: number | undefined): number {
-  return concurrency ?? (embedded ? DEFAULT_CONCURRENCY.embedded : DEFAULT_CONCURRENCY.remote);
+export function getConcurrency(
+  { isEmbedded }: Connection,
+  concurrency: number | undefined,
+): number {
+  return concurrency ?? (isEmbedded ? DEFAULT_CONCURRENCY.embedded : DEFAULT_CONCURRENCY.remote);
 }

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Pace, PacedAnswer } from '../../client/request-options.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { type Clock, createSteadyTime } from '../core/clock.ts';
-import { TimeIsUp } from '../core/errors.ts';
+import { TimeLimitError } from '../core/errors.ts';
 
 /**
  * Gaps shorter than this, in milliseconds, may shrink to make up for a timer that was late by at
@@ -117,12 +117,12 @@ export class RequestPace implements Pace {
     this.#nextAt = Math.max(this.#nextAt, this.#now() - allowedLateMs) + gapMs;
   }
 
-  /** @throws the signal's reason, or `TimeIsUp` if a pause lasts longer than the time left */
+  /** @throws the signal's reason, or `TimeLimitError` if a pause lasts longer than the time left */
   #throwIfNoTurn(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     const { timeLeftMs = () => Number.POSITIVE_INFINITY } = this.#options;
     const pauseMs = this.#pausedUntil - this.#now();
-    if (pauseMs > timeLeftMs()) throw new TimeIsUp(pauseMs);
+    if (pauseMs > timeLeftMs()) throw new TimeLimitError(pauseMs);
   }
 
   #computeWaitMs(): number {

@@ -87,7 +87,7 @@ export class ResumableRequests {
     const recalledJobs = await recallJobs(ctx, connection, journal, {
       changedJobIds: new Set(),
     });
-    const facts = { service: connection.service, promptVersionId: '', options: {} };
+    const facts = { serviceName: connection.service, promptVersionId: '', options: {} };
     const time = new Date(ctx.clock.now()).toISOString();
     await journal.begin(resume ? { ...facts, resumes: true } : facts, time);
 
@@ -267,13 +267,13 @@ interface EndedJob {
  */
 async function writeJobEnd(
   journal: BatchJournal,
-  { embedded }: Connection,
+  { isEmbedded }: Connection,
   { job, result: { run, seconds }, outcome }: EndedJob,
 ): Promise<void> {
   if (run !== undefined) {
     const step = run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
     const end = { step, runId: run.runId, error: null, result: { run, seconds } } as const;
-    await journal.recordEnd(job, end, { isDurable: !embedded });
+    await journal.recordEnd(job, end, { isDurable: !isEmbedded });
   } else if (outcome.kind === 'failed') {
     const { runId = null, mayHaveRun, error } = outcome;
     await journal.recordEnd(job, { step: 'failed', runId, error: formatError(error), mayHaveRun });

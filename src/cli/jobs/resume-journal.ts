@@ -31,10 +31,10 @@ const JOURNAL_IN_USE = {
 export async function withResumeJournal<T>(
   { stateDir, clock }: Pick<Context, 'stateDir' | 'clock'>,
   { kind, names }: { readonly kind: ResumableKind; readonly names: readonly string[] },
-  { service, recorder }: Connection,
+  { serviceName, recorder }: Connection,
   work: (journal: BatchJournal) => Promise<T>,
 ): Promise<T> {
-  const identity = [service, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
+  const identity = [serviceName, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
   const digest = createHash('sha256').update(identity).digest('hex').slice(0, 32);
   const journalName = path.join(kind, digest);
   const release = await lockJournal({ folder: stateDir, name: journalName }, clock);

@@ -2,7 +2,7 @@ import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors
 import { computeRetryDelay } from '../../client/http/retry.ts';
 import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry-policy.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError, NoMoreRunsWanted, toTimeIsUp } from '../core/errors.ts';
+import { CliError, NoMoreRunsError, toTimeLimitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { type CreatedRun, wasStarted } from '../creation/creation-result.ts';
@@ -182,7 +182,7 @@ class RunningJob {
   #computeResendDelay(error: unknown, attempt: number): number | undefined {
     const { ctx, stopSignal } = this.#context;
     if (this.#runId !== undefined || stopSignal.aborted || !maySendAgain(error)) return undefined;
-    if (toTimeIsUp(error, ctx.timeLeftMs()) !== undefined) return undefined;
+    if (toTimeLimitError(error, ctx.timeLeftMs()) !== undefined) return undefined;
 
     const isLimited = error instanceof RateLimitError;
     const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
@@ -257,12 +257,12 @@ class RunningJob {
     const { ctx, stopSignal } = this.#context;
     const isUnsent = this.#entry === undefined && !this.#job.batchAnswer;
     const madeNoRun = isUnsent || error instanceof RateLimitError;
-    const timeIsUp = madeNoRun ? toTimeIsUp(error, ctx.timeLeftMs()) : undefined;
+    const timeIsUp = madeNoRun ? toTimeLimitError(error, ctx.timeLeftMs()) : undefined;
     if (timeIsUp !== undefined) return timeIsUp;
 
     const concernsAllJobs = refusesEveryJob(error) || wasNeverSent(error) || isCapReached(error);
     const isStopped =
-      error instanceof NoMoreRunsWanted || (maySendAgain(error) && stopSignal.aborted);
+      error instanceof NoMoreRunsError || (maySendAgain(error) && stopSignal.aborted);
     return concernsAllJobs || isStopped ? error : undefined;
   }
 }

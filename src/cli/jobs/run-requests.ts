@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../context.ts';
-import { CliError, NoMoreRunsWanted } from '../core/errors.ts';
+import { CliError, NoMoreRunsError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
 import type { CreatedRun } from '../creation/creation-result.ts';
@@ -84,7 +84,7 @@ export async function runRequests<J extends Job>(
   const settledIds = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     // It is reported below, with the fault that stopped it, like the jobs that did not start.
-    if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreRunsWanted) return;
+    if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreRunsError) return;
 
     settledIds.add(job.id);
     if (!ctx.signal.aborted) await onResult(job as J, toRequestResult(outcome), outcome);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, NoMoreRunsWanted, TimeIsUp } from '../core/errors.ts';
+import { CliError, InterruptedError, NoMoreRunsError, TimeLimitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JobOutcome } from './job.ts';
 import { refusesEveryJob, wasNeverSent } from './job-errors.ts';
@@ -65,7 +65,7 @@ export class StopControl {
   /** Starts no more rows; running ones continue. */
   stopStarting(reason?: string): void {
     this.#reason ??= reason;
-    this.#stopController.abort(new NoMoreRunsWanted('no more rows are wanted'));
+    this.#stopController.abort(new NoMoreRunsError('no more rows are wanted'));
   }
 
   /** True as long as someone reads the results. */
@@ -93,7 +93,7 @@ export class StopControl {
     const onAbort = (): void => {
       const reason = ctx.signal.reason as Error;
       // A signal before this call would have ended the command.
-      if (reason instanceof Interrupted) this.#interruptedBy ??= reason.signal;
+      if (reason instanceof InterruptedError) this.#interruptedBy ??= reason.signal;
       this.drop(reason);
     };
 
@@ -104,7 +104,7 @@ export class StopControl {
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {
         release();
-        this.drop(new Interrupted(this.#interruptedBy));
+        this.drop(new InterruptedError(this.#interruptedBy));
         return;
       }
 
@@ -128,9 +128,9 @@ export class StopControl {
  * time is left for them.
  */
 function findSharedFault(error: unknown): unknown {
-  if (refusesEveryJob(error) || error instanceof TimeIsUp) return error;
+  if (refusesEveryJob(error) || error instanceof TimeLimitError) return error;
   return error instanceof CliError && error.exitCode === EXIT.waitTimeout
-    ? new TimeIsUp()
+    ? new TimeLimitError()
     : undefined;
 }
 

@@ -83,7 +83,7 @@ class LeftRunHints {
     const { signal, io } = run.ctx;
     if (run.key === undefined) return;
 
-    const isStopped = (call.isSessionOver() || signal.aborted) && connection.embedded;
+    const isStopped = (call.isSessionOver() || signal.aborted) && connection.isEmbedded;
     run.runId ??= await findRunIdByKey(run, signal);
     const hint = isStopped
       ? adviseAfterStop(connection, run.runId)

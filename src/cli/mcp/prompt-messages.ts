@@ -62,7 +62,7 @@ export async function renderAgentMessages(
   const { connection, version } = await prompts.open(name);
   const { promptVersionId, config, title } = version;
 
-  if (!connection.embedded) {
+  if (!connection.isEmbedded) {
     throw usageError(
       `${name} can only be rendered by its service`,
       'Run it with the tool run_prompt.',

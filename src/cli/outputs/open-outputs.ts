@@ -13,7 +13,7 @@ export async function openOutputs(
   paths: readonly (string | undefined)[],
 ): Promise<void> {
   const ownFiles =
-    connection.embedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
+    connection.isEmbedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
   for (const [index, item] of run.outputs.entries()) {
     const path = paths[index];
     if (path !== undefined) {

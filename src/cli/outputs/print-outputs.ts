@@ -85,7 +85,7 @@ async function printMedia(
     const { showPreview } = await import('./image-preview.ts');
     await showPreview(ctx, connection, data, path);
   }
-  const allowsFileUrls = connection.embedded && connection.recorder === undefined;
+  const allowsFileUrls = connection.isEmbedded && connection.recorder === undefined;
   const link = path === undefined ? linkUrl(ctx, data, { allowsFileUrls }) : linkFile(ctx, path);
   await ctx.io.out(`${link}\n`);
 }

@@ -226,7 +226,7 @@ const COMPLETE = {
 } as const satisfies CommandSpec;
 
 /** The headings whose commands send requests to a service. */
-export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [
+export const REQUEST_HEADINGS: readonly (string | undefined)[] = [
   RUNNING_HEADING,
   EXPLORING_HEADING,
 ];

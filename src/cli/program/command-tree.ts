@@ -9,7 +9,7 @@ import {
 } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { wrapCommand, wrapLines, wrapRow } from '../terminal/wrap-lines.ts';
-import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
+import { COMMAND_TABLE, REQUEST_HEADINGS } from './command-table.ts';
 import type { ProgramCommand } from './program-command.ts';
 import { formatUsageLine, throwParsingEnd } from './wrong-usage.ts';
 
@@ -17,8 +17,7 @@ export interface TreeOptions {
   /** Runs a command in the context of the parsed global flags, and records its exit code. */
   readonly runAction: (command: Command, run: (ctx: Context) => Promise<ExitCode>) => Promise<void>;
   readonly version: string;
-  /** Writes help. */
-  readonly write: (text: string) => void;
+  readonly writeHelp: (text: string) => void;
   readonly terminal: HelpTerminal;
 }
 
@@ -47,7 +46,7 @@ export function buildTree(options: TreeOptions): Command {
   return root;
 }
 
-function configureRoot(root: Command, { version, write, terminal }: TreeOptions): void {
+function configureRoot(root: Command, { version, writeHelp, terminal }: TreeOptions): void {
   const width = getHelpWidth(terminal);
   root
     .description(
@@ -68,8 +67,8 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
       minWidthToWrap: 1,
     })
     .configureOutput({
-      writeOut: write,
-      writeErr: write,
+      writeOut: writeHelp,
+      writeErr: writeHelp,
       outputError: () => {}, // the caller that catches the error reports it
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
@@ -86,7 +85,7 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
 
   for (const flag of COMMAND_TABLE.globalFlags) root.addOption(createOption(flag));
   root.addOption(new Option('--debug-body').hideHelp());
-  watchParsing(root);
+  interceptParsingEnd(root);
 }
 
 /** Adds commands by name; declares each in full only when it is called, which saves time. */
@@ -108,9 +107,7 @@ function addCommands(
   });
 }
 
-/**
- * Returns a command with its parent's settings, which `addCommand` does not pass on.
- */
+/** Returns a command with its parent's settings, which `addCommand` does not pass on. */
 function createStub(spec: ProgramCommand, parent: Command): Command {
   const { path, summary, aliases = [], heading, run } = spec;
   const command = new Command(getCommandName(spec))
@@ -123,7 +120,7 @@ function createStub(spec: ProgramCommand, parent: Command): Command {
   if (heading !== undefined && parent.parent === null) command.helpGroup(heading);
   const isGroup = run === undefined && listSubcommands(COMMAND_TABLE, path).length > 0;
   if (isGroup) command.usage('<command> [options]');
-  watchParsing(command);
+  interceptParsingEnd(command);
 
   return command;
 }
@@ -136,11 +133,11 @@ function declareCommand(command: Command, spec: ProgramCommand, options: TreeOpt
   const { run, explain } = spec;
   if (run !== undefined) {
     command.action((...input: unknown[]) =>
-      options.runAction(
-        command,
-        async ctx =>
-          (await run(ctx, [...input.slice(0, -2), mergeParentFlags(command)], command)) ?? EXIT.ok,
-      ),
+      options.runAction(command, async ctx => {
+        refuseForeignFlags(command);
+        const args = [...input.slice(0, -2), mergeParentFlags(command)];
+        return (await run(ctx, args, command)) ?? EXIT.ok;
+      }),
     );
   }
 
@@ -151,29 +148,34 @@ function declareCommand(command: Command, spec: ProgramCommand, options: TreeOpt
   addCommands(command, listSubcommands(COMMAND_TABLE, spec.path), options);
 }
 
+/** Refuses the flags of its parent that a command does not declare. */
+function refuseForeignFlags(command: Command & { unknownOption?: (flag: string) => void }): void {
+  const ownNames = command.options.map(option => option.attributeName());
+  const foreignName = Object.keys(getParentFlags(command)).find(name => !ownNames.includes(name));
+  const foreignFlag = command.parent?.options.find(
+    option => option.attributeName() === foreignName,
+  );
+  if (foreignFlag) command.unknownOption?.(foreignFlag.long ?? foreignFlag.flags);
+}
+
 /**
  * Returns the flags of a command, with those that commander assigned to its parent because both
- * declare them. Refuses those of its parent that it does not declare.
+ * declare them.
  */
-function mergeParentFlags(command: Command & { unknownOption?: (flag: string) => void }): object {
-  const { parent } = command;
+function mergeParentFlags(command: Command): object {
+  return { ...command.opts(), ...getParentFlags(command) };
+}
 
-  // The flags of the root are global.
-  if (!parent?.parent) return command.opts();
-
-  const names = command.options.map(option => option.attributeName());
-  const parentFlags = Object.entries(parent.opts()).filter(
-    ([name]) => parent.getOptionValueSource(name) === 'cli',
+/** Returns the flags that were given to the parent of a command. Those of the root are global. */
+function getParentFlags({ parent }: Command): Readonly<Record<string, unknown>> {
+  if (!parent?.parent) return {};
+  return Object.fromEntries(
+    Object.entries(parent.opts()).filter(([name]) => parent.getOptionValueSource(name) === 'cli'),
   );
-  const [foreignName] = parentFlags.find(([name]) => !names.includes(name)) ?? [];
-  const foreignFlag = parent.options.find(option => option.attributeName() === foreignName);
-  if (foreignFlag) command.unknownOption?.(foreignFlag.long ?? foreignFlag.flags);
-
-  return { ...command.opts(), ...Object.fromEntries(parentFlags) };
 }
 
 function formatHelpFooter({ examples, notes, heading }: CommandSpec, columns: number): string {
-  const flags = HEADINGS_OF_REQUESTS.includes(heading)
+  const flags = REQUEST_HEADINGS.includes(heading)
     ? '--json, --query, --timeout'
     : '--json, --query';
   const sections = [formatExamples(examples, columns)];
@@ -239,7 +241,7 @@ function createCollector({ parseArg: check }: Option) {
   };
 }
 
-function watchParsing(command: Command): void {
+function interceptParsingEnd(command: Command): void {
   command.exitOverride(error => throwParsingEnd(command, error));
   command.on('beforeHelp', () => refuseUnknownCommand(command));
 }

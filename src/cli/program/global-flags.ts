@@ -28,10 +28,10 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
  * the next word.
  */
 export function withDebugBody(argv: readonly string[]): string[] {
-  const end = argv.indexOf('--');
-  const flagCount = end < 0 ? argv.length : end;
+  const separatorIndex = argv.indexOf('--');
+  const flagsEnd = separatorIndex < 0 ? argv.length : separatorIndex;
   return argv.map((word, index) =>
-    word === '--debug=body' && index < flagCount ? '--debug-body' : word,
+    word === '--debug=body' && index < flagsEnd ? '--debug-body' : word,
   );
 }
 
@@ -90,9 +90,9 @@ type ParsedFlags = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: strin
  * failed.
  */
 export function wantsJsonErrors(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  const flags = end < 0 ? argv : argv.slice(0, end);
-  return flags.some(flag => flag === '--json' || flag === '--query' || flag.startsWith('--query='));
+  const separatorIndex = argv.indexOf('--');
+  const words = separatorIndex < 0 ? argv : argv.slice(0, separatorIndex);
+  return words.some(word => word === '--json' || word === '--query' || word.startsWith('--query='));
 }
 
 export function getRootCommand(command: Command): Command {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, toTimeIsUp } from '../core/errors.ts';
+import { CliError, InterruptedError, toTimeLimitError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { createContext, type HostEnvironment } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
 import { readGlobalOptions } from './global-flags.ts';
 
-/** Maximum time for an interrupted command to stop, in milliseconds. */
-const UNWINDING_MS = 1500;
+/** Time that an interrupted command has to stop, in milliseconds. */
+const GRACE_PERIOD_MS = 1500;
 
 /** A command whose line has been parsed. */
 export interface ParsedCommand {
@@ -21,9 +21,7 @@ export interface ParsedCommand {
 /** The commands that work without a home directory, because they keep nothing there. */
 const COMMANDS_WITHOUT_HOME = ['completion', '__complete', 'uninstall'];
 
-/**
- * Runs a command in its own context. Prints the result or the error before deferred work begins.
- */
+/** Runs a command in its own context. Reports its error before it closes the context. */
 export async function runAction({
   command,
   run,
@@ -55,14 +53,14 @@ async function runForExitCode(
     await checkQueryFlag(ctx);
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
-    if (ctx.signal.aborted && !isAboutStop(error)) return await reportError(ctx.signal.reason);
-    return await reportError(toTimeIsUp(error, ctx.timeLeftMs()) ?? error);
+    if (ctx.signal.aborted && !isStopError(error)) return await reportError(ctx.signal.reason);
+    return await reportError(toTimeLimitError(error, ctx.timeLeftMs()) ?? error);
   }
 }
 
-function isAboutStop(error: unknown): boolean {
+function isStopError(error: unknown): boolean {
   return (
-    error instanceof Interrupted ||
+    error instanceof InterruptedError ||
     (error instanceof CliError && error.exitCode === EXIT.waitTimeout)
   );
 }
@@ -84,7 +82,7 @@ async function withGracePeriod<T>(signal: AbortSignal, action: Promise<T>): Prom
   let onAbort = (): void => {};
   const graceExpired = new Promise<never>((_, reject) => {
     onAbort = () => {
-      timer = setTimeout(() => reject(signal.reason as Error), UNWINDING_MS);
+      timer = setTimeout(() => reject(signal.reason as Error), GRACE_PERIOD_MS);
     };
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();

@@ -31,14 +31,14 @@ function toUsageError(command: Command, error: CommanderError): CliError {
   const word = /'(.*)'/.exec(message)?.[1] ?? '';
   const candidates = listCorrectNames(code, command);
   const suggestion = suggestName(word, candidates);
-  const isUnsuggested = suggestion === '';
+  const hasSuggestion = suggestion !== '';
 
   const hints: string[] = [];
   if (code === EXCESS_ARGUMENTS) hints.push(...listExcessHints(command));
-  if (code === UNKNOWN_OPTION && isUnsuggested) hints.push(...listInputHints(word, command));
+  if (code === UNKNOWN_OPTION && !hasSuggestion) hints.push(...listInputHints(word, command));
   hints.push(`Usage: ${formatUsageLine(command)}`, `See: ${getCommandPath(command)} --help`);
 
-  if (code === UNKNOWN_COMMAND && isUnsuggested && command.parent === null) {
+  if (code === UNKNOWN_COMMAND && !hasSuggestion && command.parent === null) {
     hints.push(`If ${quoteIfNeeded(word)} is a prompt: promptrun run ${quoteIfNeeded(word)}`);
   }
 

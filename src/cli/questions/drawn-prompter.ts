@@ -1,6 +1,6 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
 import { findHomeDirectory } from '../../files/user-folders.ts';
-import { QuestionCancelled, usageError } from '../core/errors.ts';
+import { QuestionCancelledError, usageError } from '../core/errors.ts';
 import { fitOnLine, wrapParagraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { explainChoiceCount, explainNumberProblem, filterChoices } from './choices.ts';
@@ -181,7 +181,7 @@ interface QuestionStreams {
 /**
  * Asks one question.
  *
- * @throws {QuestionCancelled} on Ctrl-C, on Ctrl-D on an empty line, and if the terminal goes away
+ * @throws {QuestionCancelledError} on Ctrl-C, on Ctrl-D on an empty line, and if the terminal goes away
  */
 async function askUntilLeft<T>(
   { io, typedAhead }: { readonly io: Io; readonly typedAhead: TypedAhead },
@@ -197,7 +197,7 @@ async function askUntilLeft<T>(
   }
 
   const questionLeft = new AbortController();
-  const leave = (): void => questionLeft.abort(new QuestionCancelled());
+  const leave = (): void => questionLeft.abort(new QuestionCancelledError());
 
   const leaveOnKey = (_text: unknown, key: Keypress = {}): void => {
     if (leavesQuestion(key, input)) leave();

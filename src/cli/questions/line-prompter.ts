@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { findHomeDirectory } from '../../files/user-folders.ts';
-import { QuestionCancelled } from '../core/errors.ts';
+import { QuestionCancelledError } from '../core/errors.ts';
 import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
@@ -217,7 +217,7 @@ interface ReadLineOptions {
 /**
  * Reads one line, with the terminal's own editing.
  *
- * @throws {QuestionCancelled} on Ctrl-C, Ctrl-D and the end of input
+ * @throws {QuestionCancelledError} on Ctrl-C, Ctrl-D and the end of input
  */
 async function readLine(
   question: string,
@@ -240,5 +240,5 @@ async function readLine(
 
   io.err('\n');
   signal.throwIfAborted();
-  throw new QuestionCancelled();
+  throw new QuestionCancelledError();
 }

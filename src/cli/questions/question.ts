@@ -74,7 +74,7 @@ export interface PathQuestion extends Question {
 /**
  * Asks questions on the terminal. They are drawn on standard error and leave one line with the
  * answer behind. Each throws its signal's reason if aborted; Ctrl-C, Ctrl-D and the end of input
- * throw `QuestionCancelled`.
+ * throw `QuestionCancelledError`.
  */
 export interface Prompter {
   /** Asks for a text of one or more lines, without an editor's final newline. */

@@ -55,7 +55,7 @@ export interface OpenConnection {
 interface ServiceAccess
   extends Pick<
     Connection,
-    'profile' | 'baseUrl' | 'service' | 'embedded' | 'formatCommand' | 'keySource'
+    'profile' | 'baseUrl' | 'serviceName' | 'isEmbedded' | 'formatCommand' | 'keySource'
   > {
   readonly apiKey: string;
   /** The resource cache's name for base URL and key. */
@@ -69,7 +69,7 @@ interface ServiceAccess
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const { formatCommand } = sources;
   const address = resolveAddress(sources);
-  if (sources.isReplay) return openReplay(sources, { embedded: address.embedded, formatCommand });
+  if (sources.isReplay) return openReplay(sources, { isEmbedded: address.embedded, formatCommand });
 
   if (address.embedded) {
     if (!address.isChosen) introduceEmbedded(sources);
@@ -105,7 +105,7 @@ export async function openLocalConnection(
 
   const formatCommand = createCommandFormatter({ profile: LOCAL_PROFILE }, sources.env);
   return sources.isReplay
-    ? openReplay(sources, { embedded: true, formatCommand })
+    ? openReplay(sources, { isEmbedded: true, formatCommand })
     : openEmbedded(sources, formatCommand);
 }
 
@@ -120,8 +120,8 @@ export function connectTo(
   const { baseUrl } = address;
   return connectWith(sources, {
     ...address,
-    service: baseUrl,
-    embedded: false,
+    serviceName: baseUrl,
+    isEmbedded: false,
     formatCommand: sources.formatCommand,
     apiKey,
     scope: computeResourceScope(baseUrl, apiKey),
@@ -159,8 +159,8 @@ async function openEmbedded(
   const access: ServiceAccess = {
     profile: LOCAL_PROFILE,
     baseUrl: service.url,
-    service: 'local',
-    embedded: true,
+    serviceName: 'local',
+    isEmbedded: true,
     formatCommand: withModelsAdvice(formatCommand, sources.globals.models),
     keySource: undefined,
     apiKey: service.sessionKey,
@@ -190,13 +190,13 @@ function withModelsAdvice(formatCommand: FormatCommand, models: string | undefin
  */
 function openReplay(
   sources: ConnectionSources,
-  { embedded, formatCommand }: Pick<Connection, 'embedded' | 'formatCommand'>,
+  { isEmbedded, formatCommand }: Pick<Connection, 'isEmbedded' | 'formatCommand'>,
 ): Promise<OpenConnection> {
   return connectWith(sources, {
     profile: undefined,
     baseUrl: 'http://localhost/v1',
-    service: 'replay',
-    embedded,
+    serviceName: 'replay',
+    isEmbedded,
     formatCommand,
     keySource: undefined,
     apiKey: 'replay',
@@ -238,7 +238,7 @@ async function connectWith(
       client,
       resources,
       get prompts() {
-        prompts ??= new PromptCache(directory, address.service, onProblem);
+        prompts ??= new PromptCache(directory, address.serviceName, onProblem);
         return prompts;
       },
       ...(recorder && { recorder }),

@@ -4,7 +4,7 @@ import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Connection, Context } from '../context.ts';
-import { TimeIsUp } from '../core/errors.ts';
+import { TimeLimitError } from '../core/errors.ts';
 import type { ResourceCache } from '../settings/caches/resource-cache.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
@@ -31,7 +31,7 @@ export async function createClient(
     // The address has been checked, and refused unless it is safe.
     insecureHttp: true,
     sleep: async (ms, signal) => {
-      if (ms > timeLeftMs()) throw new TimeIsUp(ms);
+      if (ms > timeLeftMs()) throw new TimeLimitError(ms);
       await clock.sleep(ms, signal);
     },
     now: () => clock.now(),

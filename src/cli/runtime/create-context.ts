@@ -3,7 +3,7 @@ import { sleep } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Clock } from '../core/clock.ts';
-import { getStopCause, TimeIsUp, usageError } from '../core/errors.ts';
+import { getStopCause, TimeLimitError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { GlobalOptions } from '../core/global-options.ts';
 import type { LocalService } from '../core/local-service.ts';
@@ -91,7 +91,7 @@ export async function createContext(
   const ctx: Context = {
     ...sources,
     onInterrupt: interrupts.onInterrupt,
-    interactive:
+    isInteractive:
       io.stderr.isTerminal && globals.input && !isVariableSet(env['CI']) && io.stdin.isTerminal,
     connection: () => connections.openConfigured(),
     localConnection: onlyPart => connections.openLocal(onlyPart),
@@ -174,7 +174,7 @@ export const systemClock: Clock = {
 };
 
 /**
- * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeIsUp` at its
+ * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeLimitError` at its
  * end.
  *
  * @param onOver called after that
@@ -190,7 +190,7 @@ function startTimeLimit(
 
   if (Number.isFinite(limitMs)) {
     const end = (): void => {
-      timeUp.abort(new TimeIsUp());
+      timeUp.abort(new TimeLimitError());
       onOver();
     };
     clock.sleep(limitMs, limitStopped.signal).then(end, () => {});

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { Interrupted } from '../core/errors.ts';
+import { InterruptedError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 
 /** A signal that ends the process; a closed terminal and Ctrl-\\ count as SIGTERM. */
@@ -18,7 +18,7 @@ export interface SignalSource {
 }
 
 export interface Interrupts {
-  /** Aborted by the first signal without a handler, with an `Interrupted` as reason. */
+  /** Aborted by the first signal without a handler, with an `InterruptedError` as reason. */
   readonly signal: AbortSignal;
   /**
    * Passes every signal to `handler` instead; the latest handler wins. Returns a function that
@@ -83,7 +83,7 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
     } else {
       endUnlessEnded(() => endAtOnce(signal));
       const options = signalName === 'SIGINT' ? {} : { stopCause: signalName };
-      interruption.abort(new Interrupted(signal, [], options));
+      interruption.abort(new InterruptedError(signal, [], options));
     }
   };
 

@@ -19,13 +19,15 @@ export function clampInterval([low, high]: Interval, min: number, max: number): 
  * @param rate from 0 to 1
  * @param trials at least 1
  */
-export function wilsonInterval(rate: number, trials: number): Interval {
-  const z2 = Z_95 ** 2;
-  const middle = (rate + z2 / (2 * trials)) / (1 + z2 / trials);
-  const reach =
-    (Z_95 / (1 + z2 / trials)) *
-    Math.sqrt((rate * (1 - rate)) / trials + z2 / (4 * trials * trials));
-  return clampInterval([rate === 0 ? 0 : middle - reach, rate === 1 ? 1 : middle + reach], 0, 1);
+export function computeWilsonInterval(rate: number, trials: number): Interval {
+  const zSquared = Z_95 ** 2;
+  const middle = (rate + zSquared / (2 * trials)) / (1 + zSquared / trials);
+  const halfWidth =
+    (Z_95 / (1 + zSquared / trials)) *
+    Math.sqrt((rate * (1 - rate)) / trials + zSquared / (4 * trials * trials));
+  const low = rate === 0 ? 0 : middle - halfWidth;
+  const high = rate === 1 ? 1 : middle + halfWidth;
+  return clampInterval([low, high], 0, 1);
 }
 
 /** Formats a share as a percentage with at most two decimals, such as `92.5 %`. */
@@ -39,6 +41,6 @@ export function formatInterval([low, high]: Interval): string {
 }
 
 /** Formats passed runs with the interval of their rate, such as `7 of 10 (40–89 %)`. */
-export function formatPassRate(passed: number, runs: number, interval: Interval): string {
-  return `${passed} of ${runs} (${formatInterval(interval)})`;
+export function formatPassRate(passedRuns: number, runs: number, interval: Interval): string {
+  return `${passedRuns} of ${runs} (${formatInterval(interval)})`;
 }

@@ -1,6 +1,6 @@
 import { clampInterval, type Interval, Z_95 } from './interval.ts';
 
-/** The verdicts of a label and a judge on one answer. */
+/** The verdicts of a label and of a judge on one answer: true if the answer passes. */
 export interface JudgedAnswer {
   readonly label: boolean;
   readonly judge: boolean;
@@ -19,33 +19,35 @@ export interface Kappa {
  *
  * @returns undefined if both always give the same single verdict, because chance would agree too
  */
-export function cohensKappa(rows: readonly JudgedAnswer[]): Kappa | undefined {
+export function computeKappa(rows: readonly JudgedAnswer[]): Kappa | undefined {
   const computeShare = ({ label, judge }: JudgedAnswer) =>
     rows.filter(row => row.label === label && row.judge === judge).length / rows.length;
   const bothPass = computeShare({ label: true, judge: true });
-  const labelOnly = computeShare({ label: true, judge: false });
-  const judgeOnly = computeShare({ label: false, judge: true });
+  const onlyLabelPasses = computeShare({ label: true, judge: false });
+  const onlyJudgePasses = computeShare({ label: false, judge: true });
   const bothFail = computeShare({ label: false, judge: false });
-  const labels = bothPass + labelOnly;
-  const judge = bothPass + judgeOnly;
-  const agreements = bothPass + bothFail;
-  const byChance = labels * judge + (1 - labels) * (1 - judge);
   if (rows.length === 0 || bothPass === 1 || bothFail === 1) return undefined;
 
-  const value = (agreements - byChance) / (1 - byChance);
-  const disagreement = 1 - value;
-  const onAgreed =
-    bothPass * (1 - (labels + judge) * disagreement) ** 2 +
-    bothFail * (1 - (2 - labels - judge) * disagreement) ** 2;
+  const labelPasses = bothPass + onlyLabelPasses;
+  const judgePasses = bothPass + onlyJudgePasses;
+  const observedAgreement = bothPass + bothFail;
+  const chanceAgreement = labelPasses * judgePasses + (1 - labelPasses) * (1 - judgePasses);
+  const value = (observedAgreement - chanceAgreement) / (1 - chanceAgreement);
+
+  const distance = 1 - value;
+  const agreementTerm =
+    bothPass * (1 - (labelPasses + judgePasses) * distance) ** 2 +
+    bothFail * (1 - (2 - labelPasses - judgePasses) * distance) ** 2;
 
   // Each disagreement is weighted by how often the judge gives the label's verdict and the label
   // the judge's.
-  const onDiffering =
-    disagreement ** 2 *
-    (labelOnly * (judge + 1 - labels) ** 2 + judgeOnly * (1 - judge + labels) ** 2);
+  const disagreementTerm =
+    distance ** 2 *
+    (onlyLabelPasses * (judgePasses + 1 - labelPasses) ** 2 +
+      onlyJudgePasses * (1 - judgePasses + labelPasses) ** 2);
   const variance =
-    (onAgreed + onDiffering - (value - byChance * disagreement) ** 2) /
-    (rows.length * (1 - byChance) ** 2);
-  const reach = Z_95 * Math.sqrt(Math.max(0, variance));
-  return { value, interval: clampInterval([value - reach, value + reach], -1, 1) };
+    (agreementTerm + disagreementTerm - (value - chanceAgreement * distance) ** 2) /
+    (rows.length * (1 - chanceAgreement) ** 2);
+  const halfWidth = Z_95 * Math.sqrt(Math.max(0, variance));
+  return { value, interval: clampInterval([value - halfWidth, value + halfWidth], -1, 1) };
 }

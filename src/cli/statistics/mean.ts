@@ -6,10 +6,10 @@ export function average(values: readonly number[]): number {
 }
 
 /** Returns the standard error of the mean of at least two values. */
-export function standardError(values: readonly number[]): number {
+export function computeStandardError(values: readonly number[]): number {
   const mean = average(values);
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return Math.sqrt(squares / (values.length - 1) / values.length);
+  const squaredDeviations = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Math.sqrt(squaredDeviations / (values.length - 1) / values.length);
 }
 
 /**
@@ -18,11 +18,12 @@ export function standardError(values: readonly number[]): number {
  *
  * @param values at least two
  */
-export function meanInterval(values: readonly number[]): Interval {
-  const reach = studentQuantile(0.975, values.length - 1) * standardError(values);
-  return [average(values) - reach, average(values) + reach];
+export function computeMeanInterval(values: readonly number[]): Interval {
+  const mean = average(values);
+  const halfWidth = computeStudentQuantile(0.975, values.length - 1) * computeStandardError(values);
+  return [mean - halfWidth, mean + halfWidth];
 }
 
-export function studentQuantile(probability: number, degreesOfFreedom: number): number {
+export function computeStudentQuantile(probability: number, degreesOfFreedom: number): number {
   return jStat.studentt.inv(probability, degreesOfFreedom);
 }

@@ -1,6 +1,11 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { clampInterval, type Interval, Z_95 } from './interval.ts';
-import { average, meanInterval, standardError, studentQuantile } from './mean.ts';
+import {
+  average,
+  computeMeanInterval,
+  computeStandardError,
+  computeStudentQuantile,
+} from './mean.ts';
 import { areAllEqual, isAtLeast } from './nearly-equal.ts';
 import { type CaseRuns, computePassRate } from './rates.ts';
 
@@ -15,19 +20,19 @@ export interface CasePair {
 /** The change of the mean rate of the same cases, with its certainty. */
 export interface PairedDifference {
   readonly verdict: PairedVerdict;
-  /** The two-sided p: the chance of a difference at least this large if nothing had changed. */
-  readonly p: number;
+  /** The two-sided p-value: the chance of a difference at least this large if nothing had changed. */
+  readonly pValue: number;
   /** The mean rate after the change minus the one before. */
   readonly difference: number;
   readonly interval: Interval;
   /**
-   * The smallest difference that this number of pairs would show with 80 % power; if all differ
-   * alike, the smallest that they could show at all.
+   * The smallest difference that this number of pairs would show with 80 % power. If all pairs
+   * differ equally, no spread is known, and it is the smallest that they could show at all.
    */
-  readonly smallest: number;
+  readonly smallestDetectable: number;
 }
 
-/** A difference counts as shown if p is below this. */
+/** A difference counts as shown if its p-value is below this. */
 const SIGNIFICANCE_LEVEL = 0.05;
 
 /**
@@ -47,55 +52,64 @@ const SEED = 20_261_123;
 /** Number of random bits in a number of the generator. */
 const BITS_PER_NUMBER = 32;
 
-/** Compares the rates of cases before and after a change. @param pairs at least one */
+/**
+ * Compares the rates of cases before and after a change.
+ *
+ * @param pairs at least one
+ */
 export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
   const differences = pairs.map(
     ({ before, after }) => computePassRate(after) - computePassRate(before),
   );
   const difference = average(differences);
   const hasRepeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
-  const p = hasRepeats ? signFlipP(differences) : mcNemarP(differences);
+  const pValue = hasRepeats
+    ? computeSignFlipPValue(differences)
+    : computeMcNemarPValue(differences);
 
   return {
-    verdict: reachVerdict(p, difference),
-    p,
+    verdict: chooseVerdict(pValue, difference),
+    pValue,
     difference,
     ...estimatePrecision(differences, difference),
   };
 }
 
-function reachVerdict(p: number, difference: number): PairedDifference['verdict'] {
-  if (p >= SIGNIFICANCE_LEVEL) return 'no difference shown';
+function chooseVerdict(pValue: number, difference: number): PairedVerdict {
+  if (pValue >= SIGNIFICANCE_LEVEL) return 'no difference shown';
   return difference < 0 ? 'worse' : 'better';
 }
 
 function estimatePrecision(
   differences: readonly number[],
   difference: number,
-): Pick<PairedDifference, 'interval' | 'smallest'> {
-  const pairs = differences.length;
+): Pick<PairedDifference, 'interval' | 'smallestDetectable'> {
+  const pairCount = differences.length;
   if (areAllEqual(differences)) {
     // As in Wilson's score interval, whose bound is n / (n + z²) if all of n agree.
-    const reach = Z_95 ** 2 / (pairs + Z_95 ** 2);
+    const halfWidth = Z_95 ** 2 / (pairCount + Z_95 ** 2);
     return {
-      interval: clampInterval([difference - reach, difference + reach], -1, 1),
-      smallest: MIN_PAIRS / pairs,
+      interval: clampInterval([difference - halfWidth, difference + halfWidth], -1, 1),
+      // The mean if MIN_PAIRS of the pairs change completely, and the others not at all.
+      smallestDetectable: MIN_PAIRS / pairCount,
     };
   }
 
-  const quantiles = studentQuantile(0.975, pairs - 1) + studentQuantile(0.8, pairs - 1);
+  const degreesOfFreedom = pairCount - 1;
+  const quantiles =
+    computeStudentQuantile(0.975, degreesOfFreedom) + computeStudentQuantile(0.8, degreesOfFreedom);
   return {
-    interval: clampInterval(meanInterval(differences), -1, 1),
-    smallest: quantiles * standardError(differences),
+    interval: clampInterval(computeMeanInterval(differences), -1, 1),
+    smallestDetectable: quantiles * computeStandardError(differences),
   };
 }
 
 /**
- * Returns the two-sided p of the exact test on what changed: Q. McNemar, "Note on the sampling
+ * Returns the two-sided p-value of the exact test of the changed cases: Q. McNemar, "Note on the sampling
  * error of the difference between correlated proportions", 1947
  * (https://doi.org/10.1007/BF02295996).
  */
-function mcNemarP(differences: readonly number[]): number {
+function computeMcNemarPValue(differences: readonly number[]): number {
   const betterCount = differences.filter(difference => difference > 0).length;
   const worseCount = differences.filter(difference => difference < 0).length;
   const changedCount = betterCount + worseCount;
@@ -113,50 +127,50 @@ function mcNemarP(differences: readonly number[]): number {
 }
 
 /**
- * Returns the two-sided p of a permutation of signs: E. J. G. Pitman, "Significance tests which may
+ * Returns the two-sided p-value of a permutation of signs: E. J. G. Pitman, "Significance tests which may
  * be applied to samples from any populations", 1937 (https://doi.org/10.2307/2984124).
  */
-function signFlipP(differences: readonly number[]): number {
-  const observed = Math.abs(differences.reduce((sum, difference) => sum + difference, 0));
+function computeSignFlipPValue(differences: readonly number[]): number {
+  const observedSum = Math.abs(differences.reduce((sum, difference) => sum + difference, 0));
   return differences.length <= MAX_EXACT_PAIRS
-    ? exactP(differences, observed)
-    : sampledP(differences, observed);
+    ? computeExactPValue(differences, observedSum)
+    : computeSampledPValue(differences, observedSum);
 }
 
 /**
  * Tries all combinations in the order of a Gray code, in which one sign changes at each step. The
- * last sign stays: its other half has the same sums with the opposite signs.
+ * last sign stays: the combinations with the other one have the same sums with opposite signs.
  */
-function exactP(differences: readonly number[], observedSum: number): number {
+function computeExactPValue(differences: readonly number[], observedSum: number): number {
   const combinationCount = 2 ** (differences.length - 1);
   const signedDifferences = [...differences];
 
   let sum = differences.reduce((total, difference) => total + difference, 0);
-  let hits = 0;
+  let extremeCount = 0;
   for (let step = 1; step <= combinationCount; step++) {
-    if (isAtLeast(Math.abs(sum), observedSum)) hits++;
-    const index = Math.min(lowestBit(step), differences.length - 1);
+    if (isAtLeast(Math.abs(sum), observedSum)) extremeCount++;
+    const index = Math.min(findLowestBit(step), differences.length - 1);
     sum -= 2 * (signedDifferences[index] ?? 0);
     signedDifferences[index] = -(signedDifferences[index] ?? 0);
   }
 
-  return hits / combinationCount;
+  return extremeCount / combinationCount;
 }
 
 /** Returns the position of the lowest set bit. */
-function lowestBit(value: number): number {
+function findLowestBit(value: number): number {
   return 31 - Math.clz32(value & -value);
 }
 
-function sampledP(differences: readonly number[], observedSum: number): number {
+function computeSampledPValue(differences: readonly number[], observedSum: number): number {
   const changes = Float64Array.from(differences.filter(difference => difference !== 0));
   const random = xoroshiro128plus(SEED);
-  let hits = 0;
+  let extremeCount = 0;
   for (let draw = 0; draw < SAMPLE_COUNT; draw++) {
     const sum = sumWithRandomSigns(changes, () => random.next());
-    if (isAtLeast(Math.abs(sum), observedSum)) hits++;
+    if (isAtLeast(Math.abs(sum), observedSum)) extremeCount++;
   }
-  return (hits + 1) / (SAMPLE_COUNT + 1);
+  return (extremeCount + 1) / (SAMPLE_COUNT + 1);
 }
 
 function sumWithRandomSigns(changes: Float64Array, next: () => number): number {

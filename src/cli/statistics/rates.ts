@@ -1,6 +1,6 @@
 import { computeSequenceInterval } from './confidence-sequence.ts';
-import { clampInterval, type Interval, wilsonInterval } from './interval.ts';
-import { average, meanInterval } from './mean.ts';
+import { clampInterval, computeWilsonInterval, type Interval } from './interval.ts';
+import { average, computeMeanInterval } from './mean.ts';
 import { areAllEqual } from './nearly-equal.ts';
 
 /** The number of runs of a case, and how many of them passed. */
@@ -19,7 +19,7 @@ export interface RateSummary {
   /** The mean of the cases' rates. */
   readonly rate: number;
   readonly interval: Interval;
-  /** The chance that k tries all pass, for each k. */
+  /** The chance that k runs all pass, for each k. */
   readonly passK: ReadonlyMap<number, number>;
 }
 
@@ -27,7 +27,7 @@ export function computePassRate({ passed, runs }: CaseRuns): number {
   return passed / runs;
 }
 
-/** Returns true if some of its runs passed and some did not. */
+/** Returns true if some runs of a case passed and some did not. */
 export function isFlaky({ passed, runs }: CaseRuns): boolean {
   return passed > 0 && passed < runs;
 }
@@ -36,17 +36,19 @@ export function computeRateInterval(caseRuns: CaseRuns): Interval {
   const { passed, runs, isSequential } = caseRuns;
   return isSequential
     ? computeSequenceInterval(passed, runs)
-    : wilsonInterval(computePassRate(caseRuns), runs);
+    : computeWilsonInterval(computePassRate(caseRuns), runs);
 }
 
 /** Summarizes the rates of cases; undefined if there are none. */
 export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefined {
-  const [only, ...others] = cases;
-  if (only === undefined) return undefined;
+  const [firstCase, ...otherCases] = cases;
+  if (firstCase === undefined) return undefined;
   const rates = cases.map(computePassRate);
   const rate = average(rates);
   const interval =
-    others.length === 0 ? computeRateInterval(only) : computeMeanInterval(cases, rates, rate);
+    otherCases.length === 0
+      ? computeRateInterval(firstCase)
+      : computeMeanRateInterval(cases, rates, rate);
   return { rate, interval, passK: computeAllPassChances(cases) };
 }
 
@@ -54,18 +56,18 @@ export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefi
  * Returns the interval of the mean rate. Repetitions of a case are one cluster: they say nothing
  * about other cases.
  */
-function computeMeanInterval(
+function computeMeanRateInterval(
   cases: readonly CaseRuns[],
   rates: readonly number[],
   rate: number,
 ): Interval {
   const hasRepeats = cases.some(({ runs }) => runs > 1);
-  if (!hasRepeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);
-  return clampInterval(meanInterval(rates), 0, 1);
+  if (!hasRepeats || areAllEqual(rates)) return computeWilsonInterval(rate, cases.length);
+  return clampInterval(computeMeanInterval(rates), 0, 1);
 }
 
 /**
- * Returns, for each k up to the least number of runs of a case, the chance that k tries all pass:
+ * Returns, for each k up to the least number of runs of a case, the chance that k runs all pass:
  * pass^k of S. Yao et al., "τ-bench", 2024 (https://arxiv.org/abs/2406.12045).
  */
 function computeAllPassChances(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
@@ -73,7 +75,7 @@ function computeAllPassChances(cases: readonly CaseRuns[]): ReadonlyMap<number, 
   const chances = new Map<number, number>();
   const chanceByCase = cases.map(() => 1);
   for (let k = 1; k <= minRuns; k++) {
-    // C(passed, k) / C(runs, k), from that of k - 1
+    // The chance of a case is C(passed, k) / C(runs, k), computed from that of k - 1.
     for (const [index, { passed, runs }] of cases.entries()) {
       chanceByCase[index] =
         ((chanceByCase[index] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);

@@ -2,8 +2,8 @@ import { usageError } from '../core/errors.ts';
 import type { RateComparison } from './compare-rates.ts';
 
 /**
- * The condition that fails a comparison: a worse verdict, or an interval that reaches below the
- * margin.
+ * The condition that fails a comparison: a worse verdict, or also an interval that reaches down to
+ * the margin.
  */
 export type VerdictGate =
   | { readonly failOn: 'worse' }
@@ -16,7 +16,7 @@ export type TestGate = VerdictGate | { readonly failOn: 'failed' };
 export function failsGate(gate: VerdictGate, comparison: RateComparison | undefined): boolean {
   if (comparison === undefined) return false;
   if (comparison.verdict === 'worse') return true;
-  return gate.failOn === 'unsure' && !(comparison.interval[0] > -gate.margin);
+  return gate.failOn === 'unsure' && comparison.interval[0] <= -gate.margin;
 }
 
 const DEFAULT_MARGIN = '5%';

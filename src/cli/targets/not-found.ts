@@ -3,11 +3,12 @@ import type { Connection } from '../context.ts';
 
 /** Returns true for a local service, embedded or a `serve`: only these list their prompts. */
 export async function isLocalService(
-  { client, embedded }: Connection,
+  { client, isEmbedded }: Connection,
   signal: AbortSignal,
 ): Promise<boolean> {
   return (
-    embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined
+    isEmbedded ||
+    (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined
   );
 }
 

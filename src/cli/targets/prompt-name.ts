@@ -162,7 +162,7 @@ async function findSlug(
   }
 
   // Prompts of the embedded service need no cache.
-  if (!connection.embedded) cacheRow(connection, match);
+  if (!connection.isEmbedded) cacheRow(connection, match);
   return match;
 }
 
@@ -185,11 +185,11 @@ function cacheRow({ prompts }: Connection, row: PromptSearchRow): void {
  * Lists prompts that make videos, which the search omits; only a local service lists every prompt.
  */
 async function listVideoPrompts(
-  { client, embedded }: Connection,
+  { client, isEmbedded }: Connection,
   signal: AbortSignal,
 ): Promise<PromptSearchRow[]> {
   const rows: PromptSearchRow[] = [];
-  if (!embedded) return rows;
+  if (!isEmbedded) return rows;
   for await (const row of client.prompts.all({}, { signal })) rows.push(row);
   return rows;
 }
@@ -231,8 +231,8 @@ export async function readPrompt(
 }
 
 /** Returns the hint for an unknown prompt name. */
-export function formatFindHint({ embedded, formatCommand }: Connection): string {
-  return embedded
+export function formatFindHint({ isEmbedded, formatCommand }: Connection): string {
+  return isEmbedded
     ? `List the prompts with: ${formatCommand('prompts', 'list')}`
     : `Find prompts with: ${formatCommand('prompts', 'search')} <words>`;
 }

@@ -55,14 +55,14 @@ export async function resolveRun(
 /** Lists the run ids of this service, and those of other services in the journal. */
 async function fetchKnownRunIds(
   ctx: Context,
-  { client, service }: Connection,
+  { client, serviceName }: Connection,
 ): Promise<{ serviceIds: string[]; foreignIds: string[] }> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
   const serviceIds = new Set(rows.map(({ runId }) => runId));
   const foreignIds = new Set<string>();
   for await (const { baseUrl, runId } of ctx.journal.readNewestFirst()) {
     if (runId === undefined) continue;
-    const ids = baseUrl === service ? serviceIds : foreignIds;
+    const ids = baseUrl === serviceName ? serviceIds : foreignIds;
     ids.add(runId);
   }
 

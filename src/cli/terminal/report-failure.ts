@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { QuestionCancelled } from '../core/errors.ts';
+import { QuestionCancelledError } from '../core/errors.ts';
 import type { Failure } from '../core/failure.ts';
 import type { PlainIo } from './io.ts';
 import { escapeControls, toOneLine } from './sanitise.ts';
@@ -14,7 +14,7 @@ export function reportFailure(
   if (options.json) {
     const line = JSON.stringify({ status, message: formatJsonMessage(failure), data, exitCode });
     io.error(io.stderr.isTerminal ? escapeControls(line) : line);
-  } else if (options.error instanceof QuestionCancelled) {
+  } else if (options.error instanceof QuestionCancelledError) {
     io.error('Cancelled.');
   } else {
     io.error(`${options.paint.red('error:')} ${toOneLine(message)} (${toOneLine(status)})`);

@@ -1,7 +1,10 @@
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/spending/budget.ts';
 import { createPacedConnector } from '../jobs/paced-connection.ts';
-import { computeHighestReachable, countGoodRunsNeeded } from '../statistics/confidence-sequence.ts';
+import {
+  computeHighestProvableRate,
+  countGoodRunsNeeded,
+} from '../statistics/confidence-sequence.ts';
 import { formatPercent } from '../statistics/interval.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
@@ -159,7 +162,7 @@ function noteUnprovableRates(
     if (untilDecided && pass.kind === 'rate') rates.add(pass.rate);
   }
 
-  const reachableRate = Math.floor(computeHighestReachable(maxRepeat) * 1000) / 1000;
+  const reachableRate = Math.floor(computeHighestProvableRate(maxRepeat) * 1000) / 1000;
   const reach = `${maxRepeat} good answers reach ${formatPercent(reachableRate)}`;
   for (const rate of rates) {
     const neededCount = countGoodRunsNeeded(rate);

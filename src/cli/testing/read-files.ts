@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
-import { toSharedPath } from '../core/paths.ts';
+import { toPosixRelativePath } from '../core/paths.ts';
 import type { CaseName } from './baseline/read-baseline.ts';
 import type { FoundTests } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
@@ -73,7 +73,7 @@ class FaultyFiles {
       if (!this.has(file)) {
         this.faults.push({
           file,
-          name: toSharedPath(this.#ctx.cwd, file),
+          name: toPosixRelativePath(this.#ctx.cwd, file),
           fault: toFailure(error),
         });
       }
@@ -92,7 +92,9 @@ async function readSelectedCases(
   mayTarget: TargetCheck,
   options: TestOptions,
 ): Promise<TestFile[]> {
-  if (options.update && isPromptfooFile(file)) throw notUpdatableError(toSharedPath(ctx.cwd, file));
+  if (options.update && isPromptfooFile(file)) {
+    throw notUpdatableError(toPosixRelativePath(ctx.cwd, file));
+  }
 
   const hasModels = options.models.length > 0;
   const { allowOutside, allowCommands, skipUnsupported, judge, watch } = options;

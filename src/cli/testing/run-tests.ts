@@ -156,7 +156,7 @@ async function runEntriesWithProgress(
     `${checkedCount} of ${pluralize(answerCount, 'answer')} checked`;
 
   return await withSpinner(ctx, formatCheckProgress, pendingResults).catch((error: unknown) => {
-    const hasEmbeddedRuns = tests.entries.some(({ connection }) => connection.embedded);
+    const hasEmbeddedRuns = tests.entries.some(({ connection }) => connection.isEmbedded);
     throw withResumeHint(
       error,
       hasEmbeddedRuns

@@ -23,7 +23,7 @@ const SPEC = {
   examples: [],
 } as const satisfies CommandSpec;
 
-it('types the arguments and flags of a command by its declaration', async () => {
+it('derives the types of arguments and flags from the declaration', () => {
   expectTypeOf<InputOf<typeof SPEC>>().toExtend<
     [string, string | undefined, readonly string[], FlagsOf<typeof SPEC.flags>]
   >();
@@ -44,19 +44,19 @@ it('types the arguments and flags of a command by its declaration', async () => 
   // @ts-expect-error there is no such flag
   expect(flags.quik).toBeUndefined();
 
-  const takesNumber = async (_ctx: Context, _subject: number): Promise<void> => {};
+  const takeNumberAsSubject = async (_ctx: Context, _subject: number): Promise<void> => {};
 
   // @ts-expect-error the first argument is a text
-  defineCommand(SPEC, async () => takesNumber);
+  defineCommand(SPEC, async () => takeNumberAsSubject);
 
-  const takesOther = async (
-    _c: Context,
-    _s: string,
-    _o: unknown,
-    _m: unknown,
-    _f: { quik: boolean },
+  const takeUndeclaredFlag = async (
+    _ctx: Context,
+    _subject: string,
+    _colour: unknown,
+    _more: unknown,
+    _flags: { quik: boolean },
   ) => {};
 
   // @ts-expect-error it declares no such flag
-  defineCommand(SPEC, async () => takesOther);
+  defineCommand(SPEC, async () => takeUndeclaredFlag);
 });

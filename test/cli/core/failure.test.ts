@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   configError,
-  Interrupted,
+  InterruptedError,
   notFoundError,
   usageError,
   waitTimeoutError,
@@ -45,8 +45,8 @@ describe('the exit code', () => {
     [EXIT.notFound, notFoundError('x')],
     [EXIT.waitTimeout, waitTimeoutError('x', { hints: [] })],
     [EXIT.waitTimeout, new WaitTimeoutError('x', 'id')],
-    [EXIT.interrupted, new Interrupted('SIGINT')],
-    [EXIT.terminated, new Interrupted('SIGTERM')],
+    [EXIT.interrupted, new InterruptedError('SIGINT')],
+    [EXIT.terminated, new InterruptedError('SIGTERM')],
     [EXIT.fault, new NetworkError('x', { nothingSent: true })],
     [EXIT.fault, new ProtocolError('x')],
     [EXIT.usage, new InvalidRequestError('x')],
@@ -55,12 +55,12 @@ describe('the exit code', () => {
     [EXIT.usage, Object.assign(new Error('x'), { code: 'INVALID_PROMPT_FILE' })],
     [EXIT.usage, Object.assign(new Error('x'), { code: 'UNUSABLE_STORE' })],
     [EXIT.fault, Object.assign(new Error('x'), { code: 'CANNOT_LISTEN' })],
-  ])('%i: %s', (exitCode, error) => {
+  ])('is %i for %s', (exitCode, error) => {
     expect(toFailure(error).exitCode).toBe(exitCode);
   });
 
   it.each(Object.entries(ERROR_HTTP_STATUS).map(([status, http]) => ({ status, http })))(
-    'of $http $status from the service is that of the table',
+    'follows from HTTP status $http of an error $status of the service',
     async ({ status, http }) => {
       const exitCodes: Record<number, number> = {
         400: EXIT.usage,
@@ -78,7 +78,7 @@ describe('the exit code', () => {
       };
       const exitCode = exitCodes[http] ?? EXIT.fault;
 
-      expect(await account(failure(http, status, 'no', { a: 1 }), '--json')).toEqual({
+      expect(await runAccount(failure(http, status, 'no', { a: 1 }), '--json')).toEqual({
         exitCode,
         stdout: '',
         stderr: `{"status":"${status}","message":"no","data":{"a":1},"exitCode":${exitCode}}\n`,
@@ -88,41 +88,44 @@ describe('the exit code', () => {
   );
 });
 
-describe('what a service says', () => {
-  it('stays on one line and cannot drive the terminal', async () => {
+describe('the report of an error of the service', () => {
+  it('is one line, without control characters of the message', async () => {
     const message = 'no\nerror: all is lost\u001b[2J\u009b31m';
-    const { stderr } = await account(failure(404, 'NOT_FOUND_ERROR\u001b[0m', message));
+    const { stderr } = await runAccount(failure(404, 'NOT_FOUND_ERROR\u001b[0m', message));
     expect(stderr).toBe('error: no error: all is lost^[[2J\\u009b31m (NOT_FOUND_ERROR^[[0m)\n');
   });
 
-  it('comes without a stack trace but for --debug', async () => {
+  it('has a stack trace only with --debug', async () => {
     const refusal = failure(422, 'VALIDATION_ERROR', 'no');
-    expect((await account(refusal)).stderr).toBe('error: no (VALIDATION_ERROR)\n');
-    expect((await account(refusal, '--debug')).stderr).toMatch(
+    expect((await runAccount(refusal)).stderr).toBe('error: no (VALIDATION_ERROR)\n');
+    expect((await runAccount(refusal, '--debug')).stderr).toMatch(
       /^debug: ValidationError: no\n +at /m,
     );
   });
 
-  it('is not taken for the service if a proxy on the way refuses', async () => {
-    const { exitCode, stderr } = await account({ status: 403, body: '<html>no</html>' });
+  it('blames a proxy or a gateway, not the key, for a refusal that is not of the service', async () => {
+    const { exitCode, stderr } = await runAccount({ status: 403, body: '<html>no</html>' });
     expect(stderr).toContain('a proxy or a gateway on the way');
     expect(exitCode).toBe(EXIT.unauthorised);
     expect(stderr).not.toContain('valid, but');
-    expect((await account(failure(403, 'FORBIDDEN_ERROR', 'no'))).stderr).toContain('valid, but');
+    expect((await runAccount(failure(403, 'FORBIDDEN_ERROR', 'no'))).stderr).toContain(
+      'valid, but',
+    );
   });
 
-  it('is never the key', async () => {
-    const { stderr } = await account(
+  it('does not contain the key that the service repeats', async () => {
+    const { stderr } = await runAccount(
       failure(401, 'UNAUTHORIZED_ERROR', 'a-long-secret-key is unknown'),
       '--debug',
       '--json',
     );
+    expect(stderr).toContain('is unknown');
     expect(stderr).not.toContain('a-long-secret-key');
   });
 });
 
 /** Runs `account` against a service that answers each request with `answer`. */
-async function account(answer: ScriptedAnswer, ...flags: string[]) {
+async function runAccount(answer: ScriptedAnswer, ...flags: string[]) {
   const service = await startScriptedService([{ answer, times: 'any' }]);
   onTestFinished(() => service.close());
   const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-long-secret-key' };

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { expandWildcards } from '../../../src/cli/core/wildcards.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
-function folder(): string {
+/** Returns a directory with a few files in its folder `in`. */
+function createFiles(): string {
   const cwd = temporaryDirectory();
   mkdirSync(path.join(cwd, 'in'));
   for (const name of ['in/b.prompt', 'in/a.prompt', 'in/ab.txt', 'in/.c.prompt', 'in/.prompt']) {
@@ -23,8 +24,8 @@ it.each([
   [['in/.*'], ['in/.c.prompt', 'in/.prompt']],
   [['none/*'], ['none/*']],
   [['in'], ['in']],
-])('%j is read as %j', (typed, files) => {
-  expect(expandWildcards(typed, folder())).toEqual(files);
+])('expands %j to %j', (typedNames, expandedNames) => {
+  expect(expandWildcards(typedNames, createFiles())).toEqual(expandedNames);
 });
 
 it('finds names that macOS lists with separate accents', () => {

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/cli/context.ts';
-import { Interrupted } from '../../../src/cli/core/errors.ts';
+import { InterruptedError } from '../../../src/cli/core/errors.ts';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { Budget } from '../../../src/cli/creation/spending/budget.ts';
 import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
@@ -80,7 +80,7 @@ async function handOver(
     offer: () => {},
     withdraw: () => {},
   };
-  const connection = { service: 'local', providerBatches: () => Promise.resolve(batches) };
+  const connection = { serviceName: 'local', providerBatches: () => Promise.resolve(batches) };
 
   const planJobs = async function* (): AsyncGenerator<PlannedJob> {
     for (const [index, text] of texts.entries()) {
@@ -144,7 +144,7 @@ it('an interrupted command names every batch that is still running', async () =>
 
   const interrupt = new AbortController();
   const readState = (): Promise<never> => {
-    interrupt.abort(new Interrupted('SIGINT'));
+    interrupt.abort(new InterruptedError('SIGINT'));
     return Promise.reject(interrupt.signal.reason as Error);
   };
 

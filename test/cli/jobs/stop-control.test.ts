@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Interrupted, TimeIsUp } from '../../../src/cli/core/errors.ts';
+import { InterruptedError, TimeLimitError } from '../../../src/cli/core/errors.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { testContext } from '../../support/context.ts';
 
@@ -7,13 +7,13 @@ it('drops all rows if the time was up before it listens', async () => {
   const { ctx } = await testContext();
   const stop = new StopControl();
   const release = stop.listen(
-    { ...ctx, signal: AbortSignal.abort(new TimeIsUp()) },
+    { ...ctx, signal: AbortSignal.abort(new TimeLimitError()) },
     { runningCount: 0 },
   );
   release();
 
   expect(stop.isStopping()).toBe(true);
-  expect(stop.dropSignal.reason).toBeInstanceOf(TimeIsUp);
+  expect(stop.dropSignal.reason).toBeInstanceOf(TimeLimitError);
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
@@ -22,7 +22,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     const { ctx } = await testContext();
     const stop = new StopControl();
     const release = stop.listen(
-      { ...ctx, signal: AbortSignal.abort(new Interrupted(signal)) },
+      { ...ctx, signal: AbortSignal.abort(new InterruptedError(signal)) },
       { runningCount: 0 },
     );
     release();

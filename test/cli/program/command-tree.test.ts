@@ -3,7 +3,8 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { COMMAND_TABLE } from '../../../src/cli/program/command-table.ts';
 import { runInProcess } from '../../support/context.ts';
 
-const CONTRACT =
+/** The commands that users may rely on. */
+const CONTRACT_PATHS =
   `run, runs list, runs get, runs wait, runs journal, runs save, prompts get, prompts search,
   prompts publish, versions list, versions get, resources list, resources refresh, resources status, batch, account,
   api, login, logout, profile list, profile use, profile add, profile remove, config get, config set, config unset,
@@ -16,7 +17,7 @@ const PATHS = COMMAND_TABLE.commands
 
 describe('the tree of commands', () => {
   it('has every command of the contract', () => {
-    expect(PATHS).toEqual(expect.arrayContaining(CONTRACT));
+    expect(PATHS).toEqual(expect.arrayContaining(CONTRACT_PATHS));
   });
 
   it.each(PATHS)('explains %s with an example', async path => {
@@ -30,7 +31,7 @@ describe('the tree of commands', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('prints the help when called alone, without hidden commands', async () => {
+  it('prints help without hidden commands if no command is named', async () => {
     const { exitCode, stdout, stderr } = await runInProcess([]);
     expect(stdout()).toMatch(/^Usage: promptrun <command>/);
     expect(stdout()).not.toContain('__complete');
@@ -49,16 +50,14 @@ describe('the tree of commands', () => {
     },
   );
 
-  it('fits 80 columns', async () => {
+  it('prints help that fits into 80 columns', async () => {
     const { stdout } = await runInProcess([]);
-    expect(
-      stdout()
-        .split('\n')
-        .filter(line => line.length > 80),
-    ).toEqual([]);
+    const lines = stdout().split('\n');
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter(line => line.length > 80)).toEqual([]);
   });
 
-  it('prints the help of a group that is called alone', async () => {
+  it('prints the help of a group that is called without a subcommand', async () => {
     const { exitCode, stdout } = await runInProcess(['profile']);
     expect(stdout()).toMatch(/^Usage: promptrun profile <command>[^]*\n {2}add /);
     expect(exitCode).toBe(0);
@@ -72,19 +71,18 @@ describe('the tree of commands', () => {
     ['profiles', 'profile'],
     ['aliases', 'alias'],
     ['key', 'keys'],
-  ])('takes %s for %s', async (alias, name) => {
-    const [short, long] = [
-      await runInProcess([alias, '--help']),
-      await runInProcess([name, '--help']),
-    ];
-    expect(short.stdout()).toBe(long.stdout());
+  ])('takes %s as another name of %s', async (alias, name) => {
+    const helpOfAlias = await runInProcess([alias, '--help']);
+    const helpOfName = await runInProcess([name, '--help']);
+    expect(helpOfName.stdout()).toMatch(new RegExp(`^Usage: promptrun ${name} `, 'u'));
+    expect(helpOfAlias.stdout()).toBe(helpOfName.stdout());
   });
 
-  it('names the way to the version of promptrun below the group that its word leads to', async () => {
+  it('names --version in the help of `versions`, which `version` leads to', async () => {
     expect((await runInProcess(['version'])).stdout()).toContain('promptrun --version');
   });
 
-  it('prints the version, which nothing is added to', async () => {
+  it('prints the version and nothing else', async () => {
     expect((await runInProcess(['--version'])).stdout()).toBe('0.0.0-test\n');
     expect((await runInProcess(['runs', '-V'])).stdout()).toBe('0.0.0-test\n');
   });
@@ -103,7 +101,7 @@ describe('help', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is the general help without a topic', async () => {
+  it('without a topic is the help of promptrun itself', async () => {
     expect((await runInProcess(['help'])).stdout()).toBe((await runInProcess([])).stdout());
   });
 
@@ -122,7 +120,7 @@ describe('help', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('names the commands before anything else', async () => {
+  it('lists the commands right after the summary', async () => {
     const { stdout } = await runInProcess([]);
     expect(stdout()).toMatch(
       /^Usage: .*\n\nRun, test, compare and batch prompts[^]*?\n\nRun prompts:\n {2}run /,
@@ -142,8 +140,8 @@ describe('help', () => {
       expect(environment.stdout()).toContain(variable);
     }
 
-    const codes = await runInProcess(['help', 'exit-codes']);
-    expect(codes.stdout()).toMatch(/^ {2}143 {2}ended by SIGTERM$/m);
+    const exitCodes = await runInProcess(['help', 'exit-codes']);
+    expect(exitCodes.stdout()).toMatch(/^ {2}143 {2}ended by SIGTERM$/m);
   });
 
   it.each([
@@ -151,7 +149,7 @@ describe('help', () => {
     ['nope', '--help'],
     ['config', 'nope', '--help'],
     ['help', 'config', 'nope'],
-  ])('does not explain what is not there: %s %s %s', async (...argv) => {
+  ])('refuses an unknown command: %s %s %s', async (...argv) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv.filter(Boolean));
     expect(stderr()).toMatch(/^error: unknown command 'nope' \(USAGE_ERROR\)\n/);
     expect(stdout()).toBe('');
@@ -159,14 +157,14 @@ describe('help', () => {
   });
 });
 
-describe('usage errors', () => {
-  it('suggests run for what may be a prompt', async () => {
+describe('the parser', () => {
+  it('suggests `run` for an unknown command, which may be a prompt', async () => {
     const { stderr, exitCode } = await runInProcess(['my haiku']);
     expect(stderr()).toContain("\nIf 'my haiku' is a prompt: promptrun run 'my haiku'\n");
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('names the topic of the help that was meant', async () => {
+  it('suggests the nearest help topic', async () => {
     const { exitCode, stderr } = await runInProcess(['help', 'environmnet']);
     expect(stderr()).toMatch(/^error: unknown command 'environmnet'; did you mean environment\?/);
     expect(exitCode).toBe(EXIT.usage);
@@ -241,7 +239,7 @@ describe('usage errors', () => {
       'error: too many arguments: extra (USAGE_ERROR)',
       'promptrun config path',
     ],
-  ])('%j is reported in a line, with the usage and exit code 2', async (argv, line, command) => {
+  ])('reports %j in one line, with the usage and exit code 2', async (argv, line, command) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv);
     const [first, usage, see] = stderr().split('\n');
     expect(first).toBe(line);
@@ -273,7 +271,7 @@ describe('usage errors', () => {
     ],
     [['run', 'hello', '--api-key', 'sk-1'], 'Usage: promptrun run [options] [target]'],
     [['run', 'hello', '--modle', 'echo'], 'Usage: promptrun run [options] [target]'],
-  ])('%j gets a hint on the form of inputs', async (argv, hint) => {
+  ])('gives %j a hint on the form of inputs', async (argv, hint) => {
     const { exitCode, stderr } = await runInProcess(argv);
     expect(stderr().split('\n')[1]).toBe(hint);
     expect(stderr()).not.toContain('sk-1');
@@ -286,7 +284,7 @@ describe('usage errors', () => {
       "unknown command 'shw'; did you mean show? Usage: promptrun runs [options] [command]. See: promptrun runs --help",
     ],
     [['batch', 'hello'], '--from is missing: the file with the rows. See: promptrun batch --help'],
-  ])('the JSON of a fault says what to do next: %j', async (argv, message) => {
+  ])('includes the hints in the message in JSON: %j', async (argv, message) => {
     const { stderr } = await runInProcess([...argv, '--json']);
     expect(JSON.parse(stderr())).toMatchObject({
       message: expect.stringContaining(message),
@@ -295,7 +293,7 @@ describe('usage errors', () => {
   });
 
   it.each([[['--json', 'rnus']], [['rnus', '--json']], [['config', '--query', 'x', 'nope']]])(
-    'is one line of JSON for %j',
+    'reports %j in one line of JSON',
     async argv => {
       const { stderr, exitCode } = await runInProcess(argv);
       expect(JSON.parse(stderr())).toEqual({
@@ -310,7 +308,7 @@ describe('usage errors', () => {
     },
   );
 
-  it('leaves what stands after -- alone', async () => {
+  it('reads no flags after --', async () => {
     const { stderr } = await runInProcess(['nope', '--', '--json']);
     expect(stderr()).toMatch(/^error: unknown command 'nope'/);
   });
@@ -328,16 +326,19 @@ describe('global flags', () => {
   });
 
   it('refuse a query that cannot be evaluated before anything is done', async () => {
-    const set = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
-    expect(JSON.parse(set.stderr())).toMatchObject({ status: 'USAGE_ERROR', exitCode: EXIT.usage });
-    expect(set.stdout()).toBe('');
-    expect(set.exitCode).toBe(EXIT.usage);
-    expect((await runInProcess(['config', 'get', 'rate'], { home: set.home })).stdout()).toBe(
-      '5\n',
-    );
+    const refused = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
+    expect(JSON.parse(refused.stderr())).toMatchObject({
+      status: 'USAGE_ERROR',
+      exitCode: EXIT.usage,
+    });
+    expect(refused.stdout()).toBe('');
+    expect(refused.exitCode).toBe(EXIT.usage);
+
+    const { stdout } = await runInProcess(['config', 'get', 'rate'], { home: refused.home });
+    expect(stdout()).toBe('5\n');
   });
 
-  it('refuse a time that is not valid', async () => {
+  it('refuse an invalid duration', async () => {
     const { stderr, exitCode } = await runInProcess(['config', 'list', '--timeout', 'soon']);
     expect(stderr()).toMatch(/^error: --timeout: 'soon' is not a duration \(USAGE_ERROR\)\n/);
     expect(exitCode).toBe(EXIT.usage);

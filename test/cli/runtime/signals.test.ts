@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { Interrupted } from '../../../src/cli/core/errors.ts';
+import { InterruptedError } from '../../../src/cli/core/errors.ts';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { listenForInterrupts } from '../../../src/cli/runtime/signals.ts';
 
@@ -28,7 +28,7 @@ describe('signals', () => {
     const process = source();
     const { signal } = listenForInterrupts(process, clock);
     process.send(name);
-    expect(signal.reason).toBeInstanceOf(Interrupted);
+    expect(signal.reason).toBeInstanceOf(InterruptedError);
     expect(signal.reason).toMatchObject({ signal: endingSignal, exitCode });
   });
 

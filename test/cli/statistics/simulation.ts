@@ -1,11 +1,14 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { isDecided } from '../../../src/cli/statistics/confidence-sequence.ts';
-import { type Interval, wilsonInterval } from '../../../src/cli/statistics/interval.ts';
+import { computeWilsonInterval, type Interval } from '../../../src/cli/statistics/interval.ts';
 import { type CasePair, comparePairs } from '../../../src/cli/statistics/paired.ts';
 import { type CaseRuns, summarizeRates } from '../../../src/cli/statistics/rates.ts';
 
-const TRIALS = 2000;
+const TRIAL_COUNT = 2000;
+
+/** The true mean of cases whose rates differ. */
+const MEAN_RATE = 0.7;
 
 /** Models with a known rate, asked again and again; the same seed gives the same answers. */
 export class Simulation {
@@ -16,33 +19,39 @@ export class Simulation {
   }
 
   /**
-   * Returns the share of intervals that hold the true rate, which is drawn anew for each trial
-   * unless it is named.
+   * Returns the share of Wilson intervals that contain the true rate, which is drawn for each trial
+   * by default.
    */
-  wilsonCoverage(runs: number, rate?: number): number {
-    return this.#share(() => {
-      const truth = rate ?? this.#uniform();
-      return holds(wilsonInterval(this.#answers(runs, truth).passed / runs, runs), truth);
-    });
-  }
-
-  /** Returns the same for the mean over cases, each with its own rate around the truth. */
-  meanCoverage(cases: number, runs: number): number {
-    return this.#share(() => {
-      const summary = summarizeRates(
-        this.#cases(cases, () => this.#answers(runs, this.#rateAround(0.7))),
+  measureWilsonCoverage(runs: number, rate?: number): number {
+    return this.#measureShare(() => {
+      const truth = rate ?? this.#drawUniform();
+      return contains(
+        computeWilsonInterval(this.#drawCase(runs, truth).passed / runs, runs),
+        truth,
       );
-      return summary !== undefined && holds(summary.interval, 0.7);
     });
   }
 
-  /** Returns the share of true rates that no interval of the first 200 answers ever rules out. */
-  sequenceCoverage(rate: number): number {
-    const isOutside = decisionsAbout(rate);
-    return this.#share(() => {
+  /**
+   * Returns the share of intervals of the mean over cases that contain the true mean. Each case has
+   * its own rate around that mean.
+   */
+  measureMeanCoverage(cases: number, runs: number): number {
+    return this.#measureShare(() => {
+      const summary = summarizeRates(
+        this.#repeat(cases, () => this.#drawCase(runs, this.#drawRateAround(MEAN_RATE))),
+      );
+      return summary !== undefined && contains(summary.interval, MEAN_RATE);
+    });
+  }
+
+  /** Returns the share of trials in which none of the first 200 answers rules out the true rate. */
+  measureSequenceCoverage(rate: number): number {
+    const isOutside = createDecision(rate);
+    return this.#measureShare(() => {
       let passed = 0;
       for (let runs = 1; runs <= 200; runs++) {
-        passed += this.#answers(1, rate).passed;
+        passed += this.#drawCase(1, rate).passed;
         if (isOutside(passed, runs)) return false;
       }
       return true;
@@ -50,18 +59,18 @@ export class Simulation {
   }
 
   /**
-   * Returns the share of wrong and of missing decisions under a required rate, and the answers that
-   * were needed on average.
+   * Runs a model of a known rate until it is decided about the required one. Returns the shares of
+   * wrong and of missing decisions, and the mean number of answers that were needed.
    */
-  sure(required: number, rate: number, most = 100): SureFigures {
-    const isDecidedBy = decisionsAbout(required);
+  simulateSequentialTest(required: number, rate: number, maxRuns = 100): SequentialTestFigures {
+    const isDecidedBy = createDecision(required);
     let answers = 0;
     let undecided = 0;
-    const wrong = this.#share(() => {
+    const wrong = this.#measureShare(() => {
       let passed = 0;
-      for (let runs = 1; runs <= most; runs++) {
+      for (let runs = 1; runs <= maxRuns; runs++) {
         answers++;
-        passed += this.#answers(1, rate).passed;
+        passed += this.#drawCase(1, rate).passed;
         if (isDecidedBy(passed, runs)) {
           return rate === required || passed / runs >= required !== rate >= required;
         }
@@ -71,63 +80,64 @@ export class Simulation {
       return false;
     });
 
-    return { wrong, undecided: undecided / TRIALS, answers: answers / TRIALS };
+    return { wrong, undecided: undecided / TRIAL_COUNT, answers: answers / TRIAL_COUNT };
   }
 
-  /** Returns the share of comparisons that find the cases worse. */
-  foundWorse({ cases, runs = 1, before, after }: Comparison): number {
-    const rememberedVerdict = remembered(
-      (tally: readonly number[]) => comparePairs(pairsWith(tally, runs)).verdict,
+  /** Returns the share of comparisons with the verdict `worse`. */
+  measureWorseVerdicts({ cases, runs = 1, before, after }: Comparison): number {
+    const findVerdict = memoize(
+      (tally: readonly number[]) => comparePairs(buildPairs(tally, runs)).verdict,
       String,
     );
-    return this.#share(() => {
+    return this.#measureShare(() => {
       // The number of cases by how many more answers they passed after than before, from all fewer
       // to all more.
       const tally = Array.from({ length: 2 * runs + 1 }, () => 0);
       for (let index = 0; index < cases; index++) {
-        const passedBefore = this.#passed(runs, before);
-        const change = this.#passed(runs, after) - passedBefore;
+        const passedBefore = this.#drawPassedCount(runs, before);
+        const change = this.#drawPassedCount(runs, after) - passedBefore;
         tally[change + runs] = (tally[change + runs] ?? 0) + 1;
       }
-      return rememberedVerdict(tally) === 'worse';
+      return findVerdict(tally) === 'worse';
     });
   }
 
-  #share(trial: () => boolean): number {
+  #measureShare(trial: () => boolean): number {
     let hits = 0;
-    for (let index = 0; index < TRIALS; index++) if (trial()) hits++;
-    return hits / TRIALS;
+    for (let index = 0; index < TRIAL_COUNT; index++) if (trial()) hits++;
+    return hits / TRIAL_COUNT;
   }
 
-  #cases<T>(count: number, one: () => T): T[] {
-    return Array.from({ length: count }, one);
+  #repeat<T>(count: number, create: () => T): T[] {
+    return Array.from({ length: count }, create);
   }
 
-  #answers(runs: number, rate: number): CaseRuns {
-    return { passed: this.#passed(runs, rate), runs };
+  #drawCase(runs: number, rate: number): CaseRuns {
+    return { passed: this.#drawPassedCount(runs, rate), runs };
   }
 
-  #passed(runs: number, rate: number): number {
+  #drawPassedCount(runs: number, rate: number): number {
     let passed = 0;
-    for (let index = 0; index < runs; index++) if (this.#uniform() < rate) passed++;
+    for (let index = 0; index < runs; index++) if (this.#drawUniform() < rate) passed++;
     return passed;
   }
 
-  #rateAround(mean: number): number {
-    return mean + (this.#uniform() - 0.5) * 0.5;
+  #drawRateAround(mean: number): number {
+    return mean + (this.#drawUniform() - 0.5) * 0.5;
   }
 
-  #uniform(): number {
+  #drawUniform(): number {
     return uniformFloat64(this.#random);
   }
 }
 
-interface SureFigures {
+interface SequentialTestFigures {
   readonly wrong: number;
   readonly undecided: number;
   readonly answers: number;
 }
 
+/** Cases whose true rate changes, and the number of runs of each before and after. */
 export interface Comparison {
   readonly cases: number;
   readonly runs?: number;
@@ -135,34 +145,35 @@ export interface Comparison {
   readonly after: number;
 }
 
-/**
- * Returns `isDecided` of a required rate, asked once about each count: trials have few, again and
- * again.
- */
-function decisionsAbout(required: number): (passed: number, runs: number) => boolean {
-  const decided = remembered(
+/** Returns `isDecided` of a required rate, memoized, because trials repeat the same few counts. */
+function createDecision(required: number): (passed: number, runs: number) => boolean {
+  const decide = memoize(
     ([passed, runs]: readonly [number, number]) => isDecided(required, passed, runs),
     ([passed, runs]) => runs * 1000 + passed,
   );
-  return (passed, runs) => decided([passed, runs]);
+  return (passed, runs) => decide([passed, runs]);
 }
 
 /** Returns a function that is called once for each key of its arguments. */
-function remembered<In, Out>(
-  of: (input: In) => Out,
+function memoize<In, Out>(
+  compute: (input: In) => Out,
   keyOf: (input: In) => string | number,
 ): (input: In) => Out {
-  const known = new Map<string | number, Out>();
+  const valueByKey = new Map<string | number, Out>();
   return input => {
     const key = keyOf(input);
-    const value = known.has(key) ? (known.get(key) as Out) : of(input);
-    known.set(key, value);
+    const value = valueByKey.has(key) ? (valueByKey.get(key) as Out) : compute(input);
+    valueByKey.set(key, value);
     return value;
   };
 }
 
-/** Returns pairs of these changes, which are all that a comparison goes by. */
-function pairsWith(tally: readonly number[], runs: number): CasePair[] {
+/**
+ * Returns pairs with these numbers of changes; a comparison depends on nothing else.
+ *
+ * @param tally the number of cases by change, from all runs fewer to all runs more
+ */
+function buildPairs(tally: readonly number[], runs: number): CasePair[] {
   return tally.flatMap((count, index) => {
     const change = index - runs;
     const pair = {
@@ -173,6 +184,6 @@ function pairsWith(tally: readonly number[], runs: number): CasePair[] {
   });
 }
 
-function holds([low, high]: Interval, value: number): boolean {
+function contains([low, high]: Interval, value: number): boolean {
   return low <= value && value <= high;
 }

@@ -1,6 +1,6 @@
 import { LinkFault } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
-import { CliError, Interrupted, TimeIsUp, waitTimeoutError } from '../../core/errors.ts';
+import { CliError, InterruptedError, TimeLimitError, waitTimeoutError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
@@ -19,7 +19,7 @@ const RETRY_HINT = 'Run the failed ones again with: --resume --retry-failed';
  * Brings the files into their final form, reports the end of a batch and returns its exit code.
  *
  * @param rowCount undefined if unknown
- * @throws {Interrupted}
+ * @throws {InterruptedError}
  * @throws {LinkFault} if an output was not saved because of a link
  */
 export async function concludeBatch(
@@ -79,8 +79,8 @@ function getFailedExitCode({ batch, tally }: RunningBatch): ExitCode {
   }
 
   // Any answer of the service shows whether it keeps keys.
-  const { embedded, client } = batch.connection;
-  const hasAnswered = embedded || client.keepsIdempotencyKeys !== undefined;
+  const { isEmbedded, client } = batch.connection;
+  const hasAnswered = isEmbedded || client.keepsIdempotencyKeys !== undefined;
   return tally.now['in doubt'] > 0 && !hasAnswered ? EXIT.fault : EXIT.runFailed;
 }
 
@@ -96,10 +96,10 @@ function interruptionError(
 
   const message = formatCounts(counts, tally.before);
   if (stop.interruptedBy !== undefined) {
-    return new Interrupted(stop.interruptedBy, hints, { message });
+    return new InterruptedError(stop.interruptedBy, hints, { message });
   }
 
-  if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stoppedCount > 0)) {
+  if (signal.reason instanceof TimeLimitError && (!isComplete || tally.stoppedCount > 0)) {
     return waitTimeoutError(`gave up waiting; ${message}`, { hints });
   }
 

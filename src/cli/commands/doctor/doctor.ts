@@ -2,7 +2,7 @@ import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../
 import type { ModelsReport } from '../../../models/catalogue/report-models.ts';
 import type { Connection, Context } from '../../context.ts';
 import { formatIsoAge } from '../../core/durations.ts';
-import { TimeIsUp } from '../../core/errors.ts';
+import { TimeLimitError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { type Failure, toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
@@ -83,16 +83,16 @@ async function checkSetup(ctx: Context): Promise<readonly DoctorCheck[]> {
   }
 
   const serviceChecks = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
-  if (!connection.embedded) return [check, ...serviceChecks];
+  if (!connection.isEmbedded) return [check, ...serviceChecks];
 
   const modelChecks = await withSpinner(ctx, 'asking the providers', checkModels(ctx));
   return [check, ...serviceChecks, ...modelChecks];
 }
 
-function checkTerminal({ io, interactive }: Context): DoctorCheck {
+function checkTerminal({ io, isInteractive }: Context): DoctorCheck {
   const { isTerminal, columns } = io.stdout;
   const colours = io.paint.level > 0 ? 'colours' : 'no colours';
-  const questions = interactive ? 'asks questions' : 'asks no questions';
+  const questions = isInteractive ? 'asks questions' : 'asks no questions';
   return buildPassedCheck(
     'terminal',
     `${isTerminal ? `a terminal, ${columns} columns` : 'no terminal'}, ${colours}, ${questions}`,
@@ -162,13 +162,13 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
     return [
       buildPassedCheck(
         'reachability',
-        `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
+        `${connection.isEmbedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
       ),
       buildPassedCheck('key', 'accepted'),
       buildPassedCheck('cache', `${pluralize(resources.models.length, 'model')}, ${cacheState}`),
     ];
   } catch (error) {
-    if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
+    if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeLimitError)) throw error;
     return buildFailedChecks(connection, error);
   }
 }
@@ -197,7 +197,7 @@ function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly Do
   const unreachedCheck = buildFailedCheck('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
-    exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
+    exitCode: error instanceof TimeLimitError ? EXIT.fault : exitCode,
   });
   return [unreachedCheck, buildSkippedCheck('key'), buildSkippedCheck('cache')];
 }

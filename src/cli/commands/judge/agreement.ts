@@ -1,10 +1,10 @@
 import {
+  computeWilsonInterval,
   formatInterval,
   formatPercent,
   type Interval,
-  wilsonInterval,
 } from '../../statistics/interval.ts';
-import { cohensKappa, type Kappa } from '../../statistics/kappa.ts';
+import { computeKappa, type Kappa } from '../../statistics/kappa.ts';
 import type { LabelledRow } from './labelled-rows.ts';
 
 /** A row with the judge's verdicts. */
@@ -46,8 +46,8 @@ export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
     agreement:
       judgedRows.length === 0
         ? undefined
-        : { rate, interval: wilsonInterval(rate, judgedRows.length) },
-    kappa: cohensKappa(judgedRows),
+        : { rate, interval: computeWilsonInterval(rate, judgedRows.length) },
+    kappa: computeKappa(judgedRows),
     passes: {
       labels: judgedRows.filter(({ label }) => label).length,
       judge: judgedRows.filter(({ judge }) => judge).length,

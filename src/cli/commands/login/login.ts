@@ -81,8 +81,8 @@ function refusedKeyError(error: UnauthorizedError): CliError {
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
-function isTyped({ io, interactive }: Context): boolean {
-  return io.stdin.isTerminal && interactive;
+function isTyped({ io, isInteractive }: Context): boolean {
+  return io.stdin.isTerminal && isInteractive;
 }
 
 async function saveProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Promise<void> {
@@ -187,7 +187,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
     return requireSendableKey(input.toString().trim(), 'standard input', loginCommand);
   }
 
-  if (!ctx.interactive) {
+  if (!ctx.isInteractive) {
     throw usageError(
       "login can't ask for the key here",
       `Give it on standard input: ${withStdinFrom('key.txt', loginCommand, detectShell(ctx.env))}`,

@@ -149,11 +149,11 @@ function buildSharedCommand(
 
 /** Returns a prompt's row in the service's list or search; undefined if it has none. */
 async function findSearchRow(
-  { client, embedded }: Connection,
+  { client, isEmbedded }: Connection,
   { promptId, title }: PromptVersion,
   signal: AbortSignal,
 ): Promise<PromptSearchRow | undefined> {
-  if (!embedded) {
+  if (!isEmbedded) {
     const words = title.slice(0, 200).trim();
     if (words === '') return undefined;
     const { rows } = await client.prompts.search(words, { signal });

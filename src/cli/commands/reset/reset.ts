@@ -47,7 +47,7 @@ export async function reset(
 }
 
 async function confirmReset(ctx: Context, files: readonly StoredItem[]): Promise<boolean> {
-  if (!ctx.interactive) {
+  if (!ctx.isInteractive) {
     throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
   }
 

@@ -42,12 +42,12 @@ export async function printDryRun(
 
   io.note(`note: ${forecast.format(parseCaps(flags))}`);
 
-  if (connection.embedded) {
+  if (connection.isEmbedded) {
     io.note('note: before you use curl with the embedded service, start it: promptrun serve');
     io.note('note: it prints a key on its first start; create more with: promptrun keys create');
   }
 
-  const address = `${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
+  const address = `${connection.isEmbedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
   const shell = detectShell(ctx.env);
   const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
   const command =

@@ -113,14 +113,14 @@ function checkFlags(
   target: string | undefined,
   { ask, model, option }: RunFlags,
 ): void {
-  if (target === undefined && !ctx.interactive) {
+  if (target === undefined && !ctx.isInteractive) {
     throw usageError(
       'the target is missing',
       'Name what to run: an alias, a prompt file, an id or a slug. See: promptrun run --help',
     );
   }
 
-  if (ask === true && !ctx.interactive) {
+  if (ask === true && !ctx.isInteractive) {
     throw usageError('--ask needs a terminal to ask on, without --no-input and CI');
   }
 
@@ -225,7 +225,7 @@ async function computeSchemaFlagDigest(
 
 /** Returns true if questions can be answered: on a terminal whose input has not ended. */
 function mayAsk(ctx: Context): boolean {
-  return ctx.interactive && !ctx.io.stdin.stream.readableEnded;
+  return ctx.isInteractive && !ctx.io.stdin.stream.readableEnded;
 }
 
 async function askForRun(

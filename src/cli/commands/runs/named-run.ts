@@ -43,7 +43,7 @@ export async function resolveNamedRun(
  */
 export async function askOfRun<T>(
   ctx: Context,
-  { service, formatCommand }: Connection,
+  { serviceName, formatCommand }: Connection,
   { verb, runId }: { readonly verb: string; readonly runId: string },
   request: Promise<T>,
 ): Promise<T> {
@@ -53,7 +53,7 @@ export async function askOfRun<T>(
     if (!(error instanceof NotFoundError)) throw error;
 
     for await (const { runId: startedId, baseUrl } of ctx.journal.readNewestFirst()) {
-      if (startedId !== runId || baseUrl === service) continue;
+      if (startedId !== runId || baseUrl === serviceName) continue;
 
       const otherService = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
       const command = createCommandFormatter(otherService, ctx.env)('runs', verb, runId);
@@ -86,7 +86,7 @@ export async function readRun(
   const asking = connection.client.runs.get(runId, { signal: ctx.signal });
   const run = await askOfRun(ctx, connection, { verb, runId }, asking);
   const entry = ctx.globals.json
-    ? await ctx.journal.find(connection.service, run.runId)
+    ? await ctx.journal.find(connection.serviceName, run.runId)
     : undefined;
   return entry?.recovered === true ? { ...run, recovered: true } : run;
 }

@@ -33,7 +33,9 @@ export async function printRun(
   const { runId, runStatus } = run;
   if (isOver(run)) {
     const facts =
-      flags.save === undefined ? {} : toRunFacts(await ctx.journal.find(connection.service, runId));
+      flags.save === undefined
+        ? {}
+        : toRunFacts(await ctx.journal.find(connection.serviceName, runId));
     return presentRun(ctx, connection, run, createPresentation(facts));
   }
 
@@ -77,7 +79,7 @@ export async function saveRuns(
 
   const presentedRuns: PresentedRun[] = [];
   for (const run of endedRuns) {
-    const entry = await ctx.journal.find(connection.service, run.runId);
+    const entry = await ctx.journal.find(connection.serviceName, run.runId);
     presentedRuns.push({ run, options: createPresentation(toRunFacts(entry)) });
   }
 
@@ -198,7 +200,7 @@ async function findAwaitedRun(
   name: string,
 ): Promise<AwaitedRun> {
   const runId = await resolveRun(ctx, connection, name);
-  const entry = await ctx.journal.find(connection.service, runId);
+  const entry = await ctx.journal.find(connection.serviceName, runId);
   return { runId, entry, recovered: entry?.recovered === true, isServiceId: false };
 }
 

@@ -65,8 +65,8 @@ export async function rerun(
 }
 
 /** Adds a hint to name the models file again to a refusal of its model. */
-function withModelsFlag({ globals }: Context, { embedded }: Connection, error: unknown): unknown {
-  if (!isMissingModel(error) || !embedded || globals.models !== undefined) return error;
+function withModelsFlag({ globals }: Context, { isEmbedded }: Connection, error: unknown): unknown {
+  if (!isMissingModel(error) || !isEmbedded || globals.models !== undefined) return error;
   const { message, ...failure } = toFailure(error);
   const hints = ['If the model is in a models file, name the file again: --models <file>'];
   return new CliError(message, { ...failure, hints, cause: error });

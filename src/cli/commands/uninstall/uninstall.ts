@@ -46,7 +46,7 @@ export async function uninstall(
   const plan = planRemoval(ctx);
   await presentPlan(ctx, plan);
 
-  if (!dryRun && !yes && !ctx.interactive) {
+  if (!dryRun && !yes && !ctx.isInteractive) {
     throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
   }
 

@@ -88,10 +88,10 @@ async function groupRuns(
  */
 async function createPromptNamer(
   ctx: Context,
-  { prompts, client, embedded }: Connection,
+  { prompts, client, isEmbedded }: Connection,
 ): Promise<(row: RunRow) => Promise<string>> {
   const { signal } = ctx;
-  const slugs = embedded ? await fetchPublishedSlugs(client, signal) : prompts.getSlugs();
+  const slugs = isEmbedded ? await fetchPublishedSlugs(client, signal) : prompts.getSlugs();
   const slugsOfTitles = findUniqueSlugs(prompts.listVersions(), slugs);
   const names = new Map<string, string>();
   const buffer = createRowBuffer<string>('runs');
@@ -103,7 +103,7 @@ async function createPromptNamer(
     let version = prompts.get(promptVersionId);
 
     // Other services would need a request per prompt.
-    if (embedded) {
+    if (isEmbedded) {
       version ??= await client.versions.get(promptVersionId, { signal }).catch(() => undefined);
     }
 

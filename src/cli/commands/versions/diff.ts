@@ -74,10 +74,10 @@ function explainNothingToCompare(count: number): string {
  */
 async function readVersionSource(
   ctx: Context,
-  { embedded }: Connection,
+  { isEmbedded }: Connection,
   version: PromptVersion,
 ): Promise<string | undefined> {
-  if (!embedded) return findFirstText(version, 'template');
+  if (!isEmbedded) return findFirstText(version, 'template');
   const { promptVersionId } = version;
   return (await findVersionDefinition(ctx, promptVersionId))?.source;
 }

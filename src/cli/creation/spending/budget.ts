@@ -329,6 +329,6 @@ function estimateCreationCost(
  * Returns a key for runs that are expected to cost the same: those of one version, which has one
  * model.
  */
-function getCostKey({ service }: Connection, { promptVersionId }: RequestedVersion): string {
-  return JSON.stringify([service, promptVersionId]);
+function getCostKey({ serviceName }: Connection, { promptVersionId }: RequestedVersion): string {
+  return JSON.stringify([serviceName, promptVersionId]);
 }

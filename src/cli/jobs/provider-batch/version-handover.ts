@@ -145,7 +145,7 @@ export class VersionHandover {
     return {
       id: customId,
       time: this.#getTime(),
-      baseUrl: this.#parts.connection.service,
+      baseUrl: this.#parts.connection.serviceName,
       ...facts,
     };
   }

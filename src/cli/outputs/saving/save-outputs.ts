@@ -5,7 +5,12 @@ import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts'
 import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { Interrupted, TimeIsUp, toTimeIsUp, waitTimeoutError } from '../../core/errors.ts';
+import {
+  InterruptedError,
+  TimeLimitError,
+  toTimeLimitError,
+  waitTimeoutError,
+} from '../../core/errors.ts';
 import { toSafeFileName } from '../../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
 import { type OutputPlace, saveMedia } from './save-media.ts';
@@ -118,12 +123,14 @@ export function stopIfInterrupted(
     to: destination = [],
   }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
 ): void {
-  const reason: unknown = signal.aborted ? signal.reason : toTimeIsUp(error, timeLeftMs());
+  const reason: unknown = signal.aborted ? signal.reason : toTimeLimitError(error, timeLeftMs());
   const hints = [`Save them with: ${formatCommand('runs', 'save', runId, ...destination)}`];
   const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
   const data = { runId };
-  if (reason instanceof Interrupted) throw new Interrupted(reason.signal, hints, { message, data });
-  if (reason instanceof TimeIsUp) throw waitTimeoutError(message, { hints, data });
+  if (reason instanceof InterruptedError) {
+    throw new InterruptedError(reason.signal, hints, { message, data });
+  }
+  if (reason instanceof TimeLimitError) throw waitTimeoutError(message, { hints, data });
   signal.throwIfAborted();
 }
 

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import path from 'node:path';
 import type { Env } from '../../../utils/env.ts';
 import { usageError } from '../../core/errors.ts';
-import { toSharedPath } from '../../core/paths.ts';
+import { toPosixRelativePath } from '../../core/paths.ts';
 import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
@@ -36,7 +36,7 @@ export function findRepository(file: string, env: Env): Repository {
       checkRepository(folder, env);
       return {
         top: folder,
-        file: toSharedPath(folder, path.join(realFolder, path.basename(file))),
+        file: toPosixRelativePath(folder, path.join(realFolder, path.basename(file))),
       };
     }
     if (path.dirname(folder) === folder) throw usageError('it is not in a git repository');

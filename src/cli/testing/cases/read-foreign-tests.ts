@@ -1,7 +1,7 @@
 import type { ForeignTests } from '../../../prompts/foreign/foreign-tests.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { toSharedPath } from '../../core/paths.ts';
+import { toPosixRelativePath } from '../../core/paths.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { UnplacedExpectation } from '../expectations/expectation-kind.ts';
@@ -18,7 +18,7 @@ import { MAX_TEST_FILE_BYTES } from './test-case.ts';
  * @throws {InvalidPromptFile} with file and line if the file is invalid
  */
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
-  const name = toSharedPath(ctx.cwd, file);
+  const name = toPosixRelativePath(ctx.cwd, file);
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const tests = await runFileTask(ctx, 'foreignTests', { text, file: name });
   if (!tests || tests.cases.length === 0) {

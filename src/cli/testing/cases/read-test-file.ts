@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { toSharedPath } from '../../core/paths.ts';
+import { toPosixRelativePath } from '../../core/paths.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { parseTestFile } from './parse-test-file.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
@@ -25,7 +25,7 @@ export async function readTestFile(
 
   if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
 
-  const name = toSharedPath(ctx.cwd, file);
+  const name = toPosixRelativePath(ctx.cwd, file);
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { judge: _, ...parseOptions } = options;
   return [

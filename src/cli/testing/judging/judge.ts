@@ -209,7 +209,7 @@ export class Judge {
     const creationResult = await createAndWait(this.#ctx, connection, body, {
       budget: this.#budget,
       estimatedCredits,
-      entry: entry && { ...entry, baseUrl: connection.service },
+      entry: entry && { ...entry, baseUrl: connection.serviceName },
       onBegin: journalEntry => {
         creationId = journalEntry.id;
         return log.begin(journalEntry, declarationDigest);

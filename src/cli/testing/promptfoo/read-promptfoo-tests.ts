@@ -3,7 +3,7 @@ import { toMapNode, toYamlNode, type YamlNode } from '../../../files/formats/yam
 import type { ConvertedCase } from '../../../prompts/foreign/converted-prompt.ts';
 import type { Context } from '../../context.ts';
 import { CaseFault } from '../../core/errors.ts';
-import { toSharedPath } from '../../core/paths.ts';
+import { toPosixRelativePath } from '../../core/paths.ts';
 import { readTestFileNode, type TestFileContent } from '../cases/parse-test-file.ts';
 import type { TestFileOptions } from '../cases/reading-context.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
@@ -21,7 +21,7 @@ export async function readPromptfooTests(
   file: string,
   options: TestFileOptions,
 ): Promise<TestFile[]> {
-  const name = toSharedPath(ctx.cwd, file);
+  const name = toPosixRelativePath(ctx.cwd, file);
   const converted = await convertTestedConfiguration(ctx, { ...options, file, name });
   const { prompts, judge, leftOutCaseCount, maxConcurrency } = converted;
   const hasOnePrompt = new Set(prompts.map(({ number }) => number)).size === 1;

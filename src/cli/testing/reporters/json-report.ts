@@ -57,10 +57,10 @@ function toBaselineData({
 }: BaselineComparison): object {
   const {
     verdict = null,
-    p = null,
+    pValue: p = null,
     difference = null,
     interval = null,
-    smallest = null,
+    smallestDetectable: smallest = null,
   } = rates ?? {};
   return { verdict, p, difference, interval, smallest, better, worse, same, new: added, gone };
 }

@@ -64,10 +64,10 @@ function listBaselineProperties(baseline: BaselineComparison | undefined): Suite
   return [
     ['baseline', line],
     ['baseline.verdict', rates.verdict],
-    ['baseline.p', String(rates.p)],
+    ['baseline.p', String(rates.pValue)],
     ['baseline.difference', String(rates.difference)],
     ['baseline.interval', rates.interval.join(' ')],
-    ['baseline.smallest', String(rates.smallest)],
+    ['baseline.smallest', String(rates.smallestDetectable)],
   ];
 }
 

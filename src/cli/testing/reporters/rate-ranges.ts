@@ -1,6 +1,6 @@
 import type { GridRange } from '../../outputs/html/grid.ts';
 import {
-  caseDifferenceInterval,
+  computeCaseDifferenceInterval,
   formatPoints,
   type RateComparison,
 } from '../../statistics/compare-rates.ts';
@@ -78,7 +78,9 @@ function buildChangeRanges(
   if (kind === 'same' && !isRepeated && before.runs === 1) return [];
 
   const difference = computePassRate(runsNow) - computePassRate(before);
-  return [buildDifferenceRange({ difference, interval: caseDifferenceInterval(before, runsNow) })];
+  return [
+    buildDifferenceRange({ difference, interval: computeCaseDifferenceInterval(before, runsNow) }),
+  ];
 }
 
 function buildDifferenceRange({

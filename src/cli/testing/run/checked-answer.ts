@@ -159,7 +159,7 @@ async function prepareProgramCase(
   output: string,
 ): Promise<{ readonly testCase: CaseFacts; readonly options: CaseProgramOptions }> {
   const { promptVersionId } = request;
-  const definition = connection.embedded
+  const definition = connection.isEmbedded
     ? await findVersionDefinition(ctx, promptVersionId)
     : undefined;
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');

@@ -141,7 +141,7 @@ function computeCaseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
   isReplay = connection.recorder?.mode === 'replay',
 ): string[] {
-  const context = [isReplay ? 'replay' : connection.service, isReplay, entry.file.file];
+  const context = [isReplay ? 'replay' : connection.serviceName, isReplay, entry.file.file];
   const byName = nameKey === undefined ? [] : [[nameKey]];
   const byContent = [key, numberInFile];
 

@@ -57,9 +57,11 @@ export async function runEntriesByService(
 export function groupByService(
   entries: readonly PreparedEntry[],
 ): (readonly [Connection, PreparedEntry[]])[] {
-  const connections = new Map(entries.map(({ connection }) => [connection.service, connection]));
+  const connections = new Map(
+    entries.map(({ connection }) => [connection.serviceName, connection]),
+  );
   return [...connections].map(([service, connection]) => [
     connection,
-    entries.filter(entry => entry.connection.service === service),
+    entries.filter(entry => entry.connection.serviceName === service),
   ]);
 }

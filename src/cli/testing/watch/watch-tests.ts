@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { Interrupted } from '../../core/errors.ts';
+import { InterruptedError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { Budget } from '../../creation/spending/budget.ts';
 import { checkOutputs } from '../reporters/report-tests.ts';
@@ -120,6 +120,6 @@ class RoundInterrupter {
 
   async #endRound(): Promise<void> {
     this.changedFiles = await this.#waitForChange(this.#waitController.signal);
-    this.#roundController.abort(new Interrupted('SIGINT', [], { stopCause: 'a change' }));
+    this.#roundController.abort(new InterruptedError('SIGINT', [], { stopCause: 'a change' }));
   }
 }

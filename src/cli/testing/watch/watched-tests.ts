@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import type { ExitCode } from '../../core/exit-codes.ts';
-import { toSharedPath } from '../../core/paths.ts';
+import { toPosixRelativePath } from '../../core/paths.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/spending/budget.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
@@ -173,7 +173,7 @@ function noteChange(
   const presentFiles = [...changedPaths].filter(file => existsSync(file));
   const deletedFiles = [...changedPaths].filter(file => !presentFiles.includes(file));
   const joinPaths = (files: readonly string[]): string =>
-    files.map(file => toSharedPath(cwd, file)).join(', ');
+    files.map(file => toPosixRelativePath(cwd, file)).join(', ');
   const parts = [
     ...(presentFiles.length > 0 ? [`${joinPaths(presentFiles)} changed`] : []),
     ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),

@@ -75,8 +75,8 @@ class Ledger {
       estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0, answers: 1 }),
     };
 
-    const place = { service: 'local', embedded: isEmbedded, client: { runs: { pages } } };
-    return (isEmbedded ? { ...place, costs } : place) as unknown as Connection;
+    const connection = { serviceName: 'local', isEmbedded, client: { runs: { pages } } };
+    return (isEmbedded ? { ...connection, costs } : connection) as unknown as Connection;
   }
 }
 
@@ -288,8 +288,8 @@ describe('a budget', () => {
     };
 
     const connection = {
-      service: 'local',
-      embedded: true,
+      serviceName: 'local',
+      isEmbedded: true,
       client: {},
       costs,
     } as unknown as Connection;

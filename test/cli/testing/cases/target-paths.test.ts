@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { toSharedPath } from '../../../../src/cli/core/paths.ts';
+import { toPosixRelativePath } from '../../../../src/cli/core/paths.ts';
 import {
   explainBackslashes,
   explainCaseMismatch,
@@ -62,5 +62,5 @@ it.each([
   ['C:\\work\\in', 'C:\\work\\a.test.yaml', '../a.test.yaml'],
   ['C:\\work', 'D:\\a.test.yaml', 'D:/a.test.yaml'],
 ])('from %s, %s is written into reports as %s', (folder, file, expectedPath) => {
-  expect(toSharedPath(folder, file, path.win32)).toBe(expectedPath);
+  expect(toPosixRelativePath(folder, file, path.win32)).toBe(expectedPath);
 });
