@@ -87,7 +87,7 @@ export class ResumableRequests {
     const recalledJobs = await recallJobs(ctx, connection, journal, {
       changedJobIds: new Set(),
     });
-    const facts = { serviceName: connection.service, promptVersionId: '', options: {} };
+    const facts = { service: connection.serviceName, promptVersionId: '', options: {} };
     const time = new Date(ctx.clock.now()).toISOString();
     await journal.begin(resume ? { ...facts, resumes: true } : facts, time);
 
