@@ -13,7 +13,7 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-function sourceFiles(folder: string): string[] {
+function listSourceFiles(folder: string): string[] {
   return readdirSync(path.join(root, '..', folder), { recursive: true, encoding: 'utf8' })
     .filter(file => /\.(ts|d\.ts)$/.test(file))
     .map(file => file.split(path.sep).join('/'));
@@ -137,11 +137,11 @@ function mayImportFromTop(folder: string, target: string): boolean {
   return target === 'cli/context.ts' && !BELOW_CONTEXT.includes(folder);
 }
 
-const files = sourceFiles('src');
+const files = listSourceFiles('src');
 const graph = new Map(files.map(file => [file, readImports(file)]));
 const edges = [...graph].flatMap(([from, imports]) => imports.map(edge => ({ from, ...edge })));
 
-function cycleFrom(start: string): string[] | undefined {
+function findCycleFrom(start: string): string[] | undefined {
   const seen = new Set<string>();
   const walk = (file: string, trail: string[]): string[] | undefined => {
     for (const { target } of graph.get(file) ?? []) {
@@ -184,7 +184,7 @@ describe('names of functions, types and constants', () => {
 
   it('say what a function does or gives, not whose it is', () => {
     const sources = ['src', 'test'].flatMap(folder =>
-      sourceFiles(folder).map(file => path.join(folder, file)),
+      listSourceFiles(folder).map(file => path.join(folder, file)),
     );
     const genitives = sources.flatMap(file => {
       const source = withoutComments(readFileSync(path.join(root, '..', file), 'utf8'));
@@ -316,9 +316,10 @@ describe('imports between folders', () => {
   });
 
   it('keeps the nouns of the command line apart', () => {
-    const noun = (file: string): string | undefined => /^cli\/commands\/([^/]+)\//.exec(file)?.[1];
+    const findNoun = (file: string): string | undefined =>
+      /^cli\/commands\/([^/]+)\//.exec(file)?.[1];
     const crossing = edges.filter(({ from, target }) => {
-      const [importingNoun, importedNoun] = [noun(from), noun(target)];
+      const [importingNoun, importedNoun] = [findNoun(from), findNoun(target)];
       return (
         importingNoun !== undefined && importedNoun !== undefined && importingNoun !== importedNoun
       );
@@ -327,7 +328,7 @@ describe('imports between folders', () => {
   });
 
   it('has no circles, not even of types', () => {
-    const cycles = files.map(cycleFrom).filter(cycle => cycle !== undefined);
+    const cycles = files.map(findCycleFrom).filter(cycle => cycle !== undefined);
     expect(cycles.map(cycle => cycle.join(' → '))).toEqual([]);
   });
 

@@ -82,7 +82,7 @@ function readOutputs(text: string): Record<string, string> {
 }
 
 /** Returns the lines of a log that the runner takes for commands. */
-function commandsIn(log: string): string[] {
+function listCommandsIn(log: string): string[] {
   const commands: string[] = [];
   let stopped: string | undefined;
   for (const line of log.split('\n')) {
@@ -201,7 +201,9 @@ describe.runIf(isPosix)('the action', () => {
     expect(readResponse(step)).toContain(hostile.trimEnd());
     expect(Object.keys(step.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     expect(step.outputs['run-id']).toMatch(/^[0-9a-f-]{36}$/u);
-    expect(commandsIn(step.log).filter(line => !line.startsWith('::stop-commands::'))).toEqual([]);
+    expect(listCommandsIn(step.log).filter(line => !line.startsWith('::stop-commands::'))).toEqual(
+      [],
+    );
     expect(step.code).toBe(0);
   });
 
@@ -253,7 +255,7 @@ describe.runIf(isPosix)('the action', () => {
     expect(step.code, step.log).toBe(0);
     expect(readFileSync(path.join(step.home, 'answer.txt'), 'utf8')).toBe(step.outputs['response']);
 
-    const warnings = commandsIn(step.log).filter(line => line.startsWith('::warning'));
+    const warnings = listCommandsIn(step.log).filter(line => line.startsWith('::warning'));
     expect(warnings.join('\n')).toMatch(
       /unknown.*no such placeholder[\s\S]*provider[\s\S]*token is ignored/u,
     );
@@ -323,7 +325,7 @@ describe.runIf(isPosix)('the action', () => {
   it('fails with the exit code of the command, and says why in one annotation', async () => {
     const step = await runStep({ prompt: '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55' });
     expect(step.code).toBe(EXIT.notFound);
-    expect(commandsIn(step.log).filter(line => line.startsWith('::error'))).toEqual([
+    expect(listCommandsIn(step.log).filter(line => line.startsWith('::error'))).toEqual([
       expect.stringMatching(/^::error title=promptrun::.*0b0c8f0e/u),
     ]);
   });

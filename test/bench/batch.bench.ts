@@ -63,20 +63,20 @@ interface Cost {
 /**
  * Batches at concurrency 16 on answers that take 50 ms, each beside a bare loop of as many rows.
  */
-export default async function batchBench(): Promise<void> {
-  for (const rows of ROWS) await benchBatch(rows);
+export default async function benchBatches(): Promise<void> {
+  for (const rows of ROWS) await benchRows(rows);
 }
 
-async function benchBatch(rows: number): Promise<void> {
+async function benchRows(rows: number): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
-  const server = answering();
+  const server = startAnswering();
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   try {
     const names = Array.from({ length: rows }, (_, index) => `row ${index}`);
     writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
-    const bare = await cost(home, rows, [
+    const bare = await measureCost(home, rows, [
       '-e',
       BARE_LOOP,
       url,
@@ -96,7 +96,7 @@ async function benchBatch(rows: number): Promise<void> {
     ];
 
     const command = path.resolve('bin/promptrun.js');
-    const batch = await cost(
+    const batch = await measureCost(
       home,
       rows,
       [command, 'batch', VERSION, '--from', 'rows.csv', ...flags],
@@ -119,7 +119,7 @@ function report(rows: number, { bare, batch }: { bare: Cost; batch: Cost }): voi
   );
 }
 
-function answering(): ReturnType<typeof createServer> {
+function startAnswering(): ReturnType<typeof createServer> {
   return createServer((request, response) => {
     request.resume().on('end', () => {
       const data =
@@ -151,7 +151,7 @@ function answering(): ReturnType<typeof createServer> {
 }
 
 /** Measures time and CPU of a separate process, including its start. */
-function cost(home: string, rows: number, argv: readonly string[], url = ''): Promise<Cost> {
+function measureCost(home: string, rows: number, argv: readonly string[], url = ''): Promise<Cost> {
   const env = commandEnvironment(home, { PROMPTRUN_BASE_URL: url, PROMPTRUN_API_KEY: 'a-key' });
   const startedAt = process.hrtime.bigint();
   return new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ const CASES = [
  * Runs a large batch on a service that misbehaves in every way (`npm run chaos`; CHAOS_ROWS and
  * CHAOS_SEED change it). Fails if anything was doubled, wrong or lost.
  */
-export default async function chaosSoak(): Promise<void> {
+export default async function soakChaos(): Promise<void> {
   let harmless = true;
   for (const [index, { title, ...more }] of CASES.entries()) {
     const startedAt = Date.now();

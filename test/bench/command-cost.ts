@@ -17,13 +17,13 @@ export interface Run {
 }
 
 /** Returns the lowest cost of each over a number of rounds, in which they take turns. */
-export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost; own: Cost } {
+export function measureInTurns(bare: Run, own: Run, rounds: number): { bare: Cost; own: Cost } {
   findCost(own); // what only the first call does, such as making a store, is not measured
   let least = { bare: findCost(bare), own: findCost(own) };
   for (let round = 1; round < rounds; round += 1) {
     least = {
-      bare: lowerCost(least.bare, findCost(bare)),
-      own: lowerCost(least.own, findCost(own)),
+      bare: pickLowerCost(least.bare, findCost(bare)),
+      own: pickLowerCost(least.own, findCost(own)),
     };
   }
 
@@ -31,7 +31,7 @@ export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost;
 }
 
 /** Returns the lesser of each figure. */
-export function lowerCost(one: Cost, other: Cost): Cost {
+export function pickLowerCost(one: Cost, other: Cost): Cost {
   return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
 }
 

@@ -8,7 +8,7 @@ import {
   startPostgres,
 } from '../support/databases/postgres.ts';
 import { addRuns, type Measured, measureServer } from './service.bench.ts';
-import { creation, type Server, sampleVersion, startServer } from './service-server.ts';
+import { buildCreation, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const ROWS = 1_000_000;
 
@@ -58,17 +58,17 @@ async function measureAll(
   report('GET /runs, a million rows, SQLite', page, page);
   report('the same, PostgreSQL', await measureServer(one, '/runs'), page);
 
-  const created = await measureServer(sqlite, '/runs', creation(version));
+  const created = await measureServer(sqlite, '/runs', buildCreation(version));
   report('POST /runs, SQLite', created, created);
   report(
     'the same, PostgreSQL, 1 instance',
-    await measureServer(one, '/runs', creation(version)),
+    await measureServer(one, '/runs', buildCreation(version)),
     created,
   );
 
   const three = [one, await start('two', cluster.url), await start('three', cluster.url)];
   const together = await Promise.all(
-    three.map(server => measureServer(server, '/runs', creation(version))),
+    three.map(server => measureServer(server, '/runs', buildCreation(version))),
   );
   report('the same, PostgreSQL, 3 instances', addUp(together), created);
 }

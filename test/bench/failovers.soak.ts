@@ -58,7 +58,7 @@ async function failOver(how: 'kill' | 'freeze') {
   const primary = await startPostgres({ durable: true });
   const standby = await primary.standby();
 
-  const model = await countingModel();
+  const model = await startCountingModel();
   const children: ChildProcess[] = [];
   try {
     const hosts = [primary.url, standby.url].map(url => new URL(url).host).join(',');
@@ -84,13 +84,13 @@ async function failOver(how: 'kill' | 'freeze') {
     await sleep(how === 'freeze' ? SILENT_MS : 0);
     standby.promote();
     const promotedAt = performance.now();
-    await untilReady(urls);
+    await waitUntilReady(urls);
     const backAfterMs = Math.round(performance.now() - promotedAt);
     await sleep(AFTER_MS);
     over.abort();
     await Promise.all(callers);
 
-    return { how, backAfterMs, ...(await ledger(standby.url, acknowledged, model.asked)) };
+    return { how, backAfterMs, ...(await countOutcomes(standby.url, acknowledged, model.asked)) };
   } finally {
     for (const child of children) child.kill('SIGKILL');
     model.server.close();
@@ -107,7 +107,7 @@ interface CountingModel {
   readonly asked: Map<string, number>;
 }
 
-async function countingModel(): Promise<CountingModel> {
+async function startCountingModel(): Promise<CountingModel> {
   const asked = new Map<string, number>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = JSON.parse(await text(request)) as { messages: { content: string }[] };
@@ -158,8 +158,12 @@ async function startInstance(
     await sleep(20);
   }
 
-  const printedValue = (name: RegExp): string => name.exec(said)?.[1] ?? '';
-  return { child, url: printedValue(/^listening on (\S+)$/m), key: printedValue(/^key: (\S+)$/m) };
+  const findPrintedValue = (name: RegExp): string => name.exec(said)?.[1] ?? '';
+  return {
+    child,
+    url: findPrintedValue(/^listening on (\S+)$/m),
+    key: findPrintedValue(/^key: (\S+)$/m),
+  };
 }
 
 type Headers = Record<string, string>;
@@ -199,7 +203,7 @@ async function createOnce(
   }
 }
 
-async function untilReady(urls: readonly string[]): Promise<void> {
+async function waitUntilReady(urls: readonly string[]): Promise<void> {
   const since = performance.now();
   for (const url of urls) {
     while ((await fetch(new URL('/readyz', url))).status !== 200) {
@@ -212,7 +216,7 @@ async function untilReady(urls: readonly string[]): Promise<void> {
 }
 
 /** Counts what became of the runs, by the database and by the requests to the model. */
-async function ledger(
+async function countOutcomes(
   database: string,
   acknowledged: ReadonlyMap<string, string>,
   asked: ReadonlyMap<string, number>,
@@ -220,7 +224,7 @@ async function ledger(
   const client = new pg.Client(database);
   await client.connect();
   try {
-    const unended = async (): Promise<number> => {
+    const countUnended = async (): Promise<number> => {
       const { rows } = await client.query<{ count: number }>(
         `select count(*)::int as count from runs where status in ('queued', 'running')`,
       );
@@ -228,7 +232,7 @@ async function ledger(
     };
 
     const since = performance.now();
-    while ((await unended()) > 0 && performance.now() - since < GIVEN_UP_MS) await sleep(250);
+    while ((await countUnended()) > 0 && performance.now() - since < GIVEN_UP_MS) await sleep(250);
     const { rows } = await client.query<{ id: string; status: string }>(
       'select id, status from runs',
     );
@@ -244,7 +248,7 @@ async function ledger(
       failed: rows.filter(({ status }) => status === 'failed').length,
       lost: [...acknowledged.values()].filter(id => !known.has(id)).length,
       askedTwice: [...asked.values()].filter(count => count > 1).length,
-      unended: await unended(),
+      unended: await countUnended(),
       wrongCredits: Number(users[0]?.credits) === CREDITS - paid ? 0 : 1,
     };
   } finally {

@@ -108,11 +108,11 @@ async function killNowAndThen(
     await sleep(KILL_EVERY_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     instances[turn]?.process.kill(SIGNAL);
-    instances[turn] = await startedAgain(directory, database);
+    instances[turn] = await restartInstance(directory, database);
   }
 }
 
-async function startedAgain(directory: string, database: string): Promise<Instance> {
+async function restartInstance(directory: string, database: string): Promise<Instance> {
   for (;;) {
     const started = await startInstance(directory, database).catch(() => undefined);
     if (started) return started.instance;
@@ -128,7 +128,7 @@ async function createAll(
   restartDatabase: () => Promise<void>,
 ): Promise<Set<string>> {
   const acknowledged = new Set<string>();
-  const body = await sandboxRun(instances, headers);
+  const body = await createSandboxRun(instances, headers);
   let next = 0;
   const createOneAfterAnother = async (): Promise<void> => {
     while (next < RUNS) {
@@ -142,7 +142,7 @@ async function createAll(
   return acknowledged;
 }
 
-async function sandboxRun(instances: readonly Instance[], headers: Headers): Promise<string> {
+async function createSandboxRun(instances: readonly Instance[], headers: Headers): Promise<string> {
   const answer = await fetch(`${instances[0]?.url}/prompts/publish?q=sandbox`, { headers });
   const { data } = (await answer.json()) as { data: { rows: { promptVersionId: string }[] } };
   return JSON.stringify({ promptVersionId: data.rows[0]?.promptVersionId, inputs: {} });
@@ -175,12 +175,12 @@ async function report(
   headers: Headers,
   acknowledged: ReadonlySet<string>,
 ): Promise<void> {
-  const seen = await Promise.all(instances.map(instance => settled(instance, headers)));
+  const seen = await Promise.all(instances.map(instance => waitForSettledRuns(instance, headers)));
   const [rows = new Map<string, RunRow>()] = seen;
   const lost = [...acknowledged].filter(id => !rows.has(id)).length;
   const failed = [...rows.values()].filter(row => row.runStatus === 'failed').length;
   const spent = [...rows.values()].reduce((sum, row) => sum + (row.credits ?? 0), 0);
-  const balances = await Promise.all(instances.map(({ url }) => balanceAt(url, headers)));
+  const balances = await Promise.all(instances.map(({ url }) => fetchBalance(url, headers)));
   const same = seen.every(other => JSON.stringify([...other]) === JSON.stringify([...rows]));
   process.stdout.write(
     `${INSTANCES} instances: ${acknowledged.size} runs acknowledged, ${lost} lost, ${rows.size - acknowledged.size} too many, ` +
@@ -193,14 +193,17 @@ async function report(
 }
 
 /** Returns every run as an instance shows it, once none is in progress. */
-async function settled({ url }: Instance, headers: Headers): Promise<Map<string, RunRow>> {
+async function waitForSettledRuns(
+  { url }: Instance,
+  headers: Headers,
+): Promise<Map<string, RunRow>> {
   for (const status of ['queued', 'running']) {
-    while ((await page(url, headers, `status=${status}`)).rows.length > 0) await sleep(250);
+    while ((await fetchPage(url, headers, `status=${status}`)).rows.length > 0) await sleep(250);
   }
 
   const rows = new Map<string, RunRow>();
   for (let after = '', more = true; more; ) {
-    const { rows: found, hasMore } = await page(url, headers, `limit=50${after}`);
+    const { rows: found, hasMore } = await fetchPage(url, headers, `limit=50${after}`);
     for (const row of found) rows.set(row.runId, row);
     more = hasMore;
     after = `&startingAfter=${found.at(-1)?.runId}`;
@@ -209,12 +212,12 @@ async function settled({ url }: Instance, headers: Headers): Promise<Map<string,
   return rows;
 }
 
-async function page(url: string, headers: Headers, query: string): Promise<RunPage> {
+async function fetchPage(url: string, headers: Headers, query: string): Promise<RunPage> {
   const answer = await fetch(`${url}/runs?${query}`, { headers });
   return ((await answer.json()) as { data: RunPage }).data;
 }
 
-async function balanceAt(url: string, headers: Headers): Promise<number> {
+async function fetchBalance(url: string, headers: Headers): Promise<number> {
   const answer = await fetch(`${url}/me/credits`, { headers });
   return ((await answer.json()) as { data: { credits: number } }).data.credits;
 }

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run, RunPage, RunRow } from '../../src/wire/index.ts';
-import { creation, fetchData, type Server, sampleVersion, startServer } from './service-server.ts';
+import {
+  buildCreation,
+  fetchData,
+  type Server,
+  sampleVersion,
+  startServer,
+} from './service-server.ts';
 
 const ROUNDS = 50;
 const AT_ONCE = 8;
@@ -30,7 +36,7 @@ export default async function soakKills(): Promise<void> {
 
 async function createUntilKilled(dataDir: string): Promise<Run[]> {
   const server = await startServer('service', dataDir);
-  const body = creation(await sampleVersion(server));
+  const body = buildCreation(await sampleVersion(server));
   const runs: Run[] = [];
   const createOneAfterAnother = async (): Promise<void> => {
     while (!server.process.killed) {
@@ -49,8 +55,8 @@ async function createUntilKilled(dataDir: string): Promise<Run[]> {
 }
 
 async function report(server: Server, acknowledged: ReadonlyMap<string, Run>): Promise<void> {
-  while (await inProgress(server)) await sleep(100);
-  const rows = await allRows(server);
+  while (await hasRunsInProgress(server)) await sleep(100);
+  const rows = await fetchAllRows(server);
   const lost = [...acknowledged.values()].filter(
     run => JSON.stringify(rows.get(run.runId)?.outputs) !== JSON.stringify(run.outputs),
   );
@@ -64,7 +70,7 @@ async function report(server: Server, acknowledged: ReadonlyMap<string, Run>): P
   if (lost.length > 0 || CREDITS - spent !== credits) throw new Error('runs or credits were lost');
 }
 
-async function inProgress(server: Server): Promise<boolean> {
+async function hasRunsInProgress(server: Server): Promise<boolean> {
   const pages = await Promise.all(
     ['queued', 'running'].map(status =>
       fetchData<RunPage>(server, `/runs?limit=1&status=${status}`),
@@ -73,7 +79,7 @@ async function inProgress(server: Server): Promise<boolean> {
   return pages.some(page => page.rows.length > 0);
 }
 
-async function allRows(server: Server): Promise<Map<string, RunRow>> {
+async function fetchAllRows(server: Server): Promise<Map<string, RunRow>> {
   const rows = new Map<string, RunRow>();
   for (let query = '/runs?limit=50', more = true; more; ) {
     const page = await fetchData<RunPage>(server, query);

@@ -8,7 +8,13 @@ import { openStore } from '../../src/service/index.ts';
 import { CREATE_RUNS } from '../../src/service/store/postgres/create-runs.ts';
 import { postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { findPostmaster, readCpuTimes } from './processor-time.ts';
-import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
+import {
+  buildCreation,
+  createHeaders,
+  type Server,
+  sampleVersion,
+  startServer,
+} from './service-server.ts';
 
 const SECONDS = 5;
 const AT_ONCE = 24;
@@ -67,20 +73,20 @@ async function measureNeighbour(
   store: string,
   { server, keys: [neighbour = ''] }: Users,
 ): Promise<void> {
-  const body = creation(await sampleVersion(server));
-  const quiet = await typicalAnswerMs(server, neighbour, sleep(SECONDS * 1000));
-  const busy = await typicalAnswerMs(
+  const body = buildCreation(await sampleVersion(server));
+  const quiet = await measureTypicalAnswerMs(server, neighbour, sleep(SECONDS * 1000));
+  const busy = await measureTypicalAnswerMs(
     server,
     neighbour,
-    creations(server, server.key, body, { apart: true }),
+    measureCreationRate(server, server.key, body, { apart: true }),
   );
-  line(
+  printLine(
     `GET /me of a neighbour, ${store}`,
     `p95 ${busy.toFixed(1)} ms, ${quiet.toFixed(1)} ms without load`,
   );
 }
 
-async function typicalAnswerMs(
+async function measureTypicalAnswerMs(
   server: Server,
   key: string,
   load: Promise<unknown>,
@@ -91,7 +97,7 @@ async function typicalAnswerMs(
 
   while (!over.signal.aborted) {
     const startedAt = performance.now();
-    const answer = await fetch(`${server.url}/me`, { headers: headers({ ...server, key }) });
+    const answer = await fetch(`${server.url}/me`, { headers: createHeaders({ ...server, key }) });
     await answer.arrayBuffer();
     times.push(performance.now() - startedAt);
     await sleep(NEIGHBOUR_EVERY_MS);
@@ -117,35 +123,38 @@ interface Round {
  * medians of rounds.
  */
 async function measureStatements(users: Users, database: string): Promise<void> {
-  const body = creation(await sampleVersion(users.server));
+  const body = buildCreation(await sampleVersion(users.server));
   const postmaster = await findPostmaster(database);
   const rounds: Round[] = [];
   while (rounds.length < ROUNDS) rounds.push(await measureRound(users, body, database, postmaster));
   const median = (of: (round: Round) => number): number =>
     rounds.map(of).sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
-  const perSecond = (of: (round: Round) => number): string =>
+  const formatPerSecond = (of: (round: Round) => number): string =>
     `${Math.round(median(of))}/s`.padStart(7);
 
   const compare = (name: string, part: keyof Round, whole: keyof Round, base: string): void =>
-    line(
+    printLine(
       name,
-      `${perSecond(round => round[part])}  ${median(round => round[part] / round[whole]).toFixed(2)} of ${base}`,
+      `${formatPerSecond(round => round[part])}  ${median(round => round[part] / round[whole]).toFixed(2)} of ${base}`,
     );
 
-  line(
+  printLine(
     `pgbench, the statement of a creation, ${AT_ONCE} connections`,
-    perSecond(({ pgbench }) => pgbench),
+    formatPerSecond(({ pgbench }) => pgbench),
   );
   compare(`POST /runs, ${AT_ONCE} connections`, 'one', 'pgbench', 'pgbench');
   compare(`POST /runs, ${MANY_AT_ONCE} connections`, 'many', 'one', `${AT_ONCE} connections`);
   compare(`POST /runs, ${AT_ONCE} connections of 4 users`, 'four', 'one', 'one user');
-  line('the slowest of the 4 users', `${median(({ share }) => share).toFixed(2)} of the fastest`);
+  printLine(
+    'the slowest of the 4 users',
+    `${median(({ share }) => share).toFixed(2)} of the fastest`,
+  );
 
   // Only Linux has /proc, which the figures come from.
   if (process.platform !== 'linux') return;
 
   const [node, postgres] = [median(({ node }) => node), median(({ postgres }) => postgres)];
-  line(
+  printLine(
     'processor time of a creation',
     `Node ${node.toFixed(2)} ms, PostgreSQL ${postgres.toFixed(2)} ms`,
   );
@@ -157,14 +166,16 @@ async function measureRound(
   database: string,
   postmaster: number,
 ): Promise<Round> {
-  const bench = pgbench(database);
+  const bench = measureStatementRate(database);
   const before = await readCpuTimes(server.process.pid, postmaster);
-  const one = await creations(server, server.key, body);
+  const one = await measureCreationRate(server, server.key, body);
   const after = await readCpuTimes(server.process.pid, postmaster);
   const findCost = (at: 0 | 1): number => ((after[at] - before[at]) / (one * SECONDS)) * 1000;
-  const many = await creations(server, server.key, body, { connections: MANY_AT_ONCE });
+  const many = await measureCreationRate(server, server.key, body, { connections: MANY_AT_ONCE });
   const four = await Promise.all(
-    [server.key, ...keys].map(key => creations(server, key, body, { connections: AT_ONCE / 4 })),
+    [server.key, ...keys].map(key =>
+      measureCreationRate(server, key, body, { connections: AT_ONCE / 4 }),
+    ),
   );
 
   return {
@@ -185,7 +196,7 @@ interface LoadOptions {
 }
 
 /** Creations a second. */
-async function creations(
+async function measureCreationRate(
   server: Server,
   key: string,
   body: string,
@@ -194,7 +205,7 @@ async function creations(
   const result = await autocannon({
     url: `${server.url}/runs`,
     method: 'POST',
-    headers: headers({ ...server, key }),
+    headers: createHeaders({ ...server, key }),
     body,
     connections,
     duration: SECONDS,
@@ -207,7 +218,7 @@ async function creations(
 }
 
 /** Transactions a second of the statement by itself, on one user's row. */
-function pgbench(database: string): number {
+function measureStatementRate(database: string): number {
   const now = Date.now();
   const values: readonly (string | number)[] = [
     'array[gen_random_uuid()::text]',
@@ -260,6 +271,6 @@ function pgbench(database: string): number {
   return Number(/tps = ([\d.]+)/.exec(report)?.[1]);
 }
 
-function line(name: string, result: string): void {
+function printLine(name: string, result: string): void {
   process.stdout.write(`${name.padEnd(56)}${result}\n`);
 }

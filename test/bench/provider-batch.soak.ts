@@ -10,7 +10,7 @@ const ROWS = Number(process.env['CHAOS_ROWS'] ?? 10_000);
  * (`npm run bench provider-batch`; CHAOS_ROWS changes it). Fails if a row was lost or paid for
  * twice.
  */
-export default async function providerBatchSoak(): Promise<void> {
+export default async function soakProviderBatches(): Promise<void> {
   for (const engine of ['openai', 'anthropic'] as const) {
     const home = mkdtempSync(path.join(tmpdir(), 'promptrun-soak-'));
     const startedAt = Date.now();

@@ -16,7 +16,7 @@ const [kind, dataDir, database] = process.argv.slice(2);
  * them.
  */
 function startBare(): Promise<Started> {
-  return answering(() => ({ runId: 'x', tokens: 1 }));
+  return startAnswering(() => ({ runId: 'x', tokens: 1 }));
 }
 
 /** Starts a service that takes no time: every run has ended when it is created. */
@@ -31,10 +31,10 @@ function startInstant(): Promise<Started> {
 
   const model = { model: 'echo', modality: 'text', availableRunOptions: [] };
   const resources = { hash: 'bW9kZWxz', resources: { models: [model] } };
-  return answering(url => (url === '/v1/resources' ? resources : run));
+  return startAnswering(url => (url === '/v1/resources' ? resources : run));
 }
 
-async function answering(dataFor: (url: string | undefined) => object): Promise<Started> {
+async function startAnswering(dataFor: (url: string | undefined) => object): Promise<Started> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       const body = JSON.stringify({ status: 'SUCCESS', data: dataFor(request.url) });

@@ -26,14 +26,14 @@ export async function startServer(
   return { ...started, process: child };
 }
 
-export function headers(server: Started): Record<string, string> {
+export function createHeaders(server: Started): Record<string, string> {
   return { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
 }
 
 /** Returns the data of an answer. */
 export async function fetchData<T>(server: Started, target: string, body?: string): Promise<T> {
   const answer = await fetch(`${server.url}${target}`, {
-    headers: headers(server),
+    headers: createHeaders(server),
     ...(body === undefined ? {} : { method: 'POST', body }),
   });
   return ((await answer.json()) as { data: T }).data;
@@ -49,6 +49,6 @@ export async function sampleVersion(server: Started): Promise<string> {
 }
 
 /** Returns the body that creates a run of it. */
-export function creation(promptVersionId: string): string {
+export function buildCreation(promptVersionId: string): string {
   return JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Ann' } } });
 }

@@ -5,9 +5,9 @@ import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import {
-  creation,
+  buildCreation,
+  createHeaders,
   fetchData,
-  headers,
   type Server,
   sampleVersion,
   startServer,
@@ -49,10 +49,10 @@ export default async function benchService(): Promise<void> {
 
 async function measureAll(bare: Server, full: Server, empty: Server): Promise<void> {
   const version = await sampleVersion(full);
-  const middle = await cursorInTheMiddle(full);
-  for (let run = 0; run < 3; run += 1) await fetchData(empty, '/runs', creation(version));
+  const middle = await findCursorInTheMiddle(full);
+  for (let run = 0; run < 3; run += 1) await fetchData(empty, '/runs', buildCreation(version));
   const get = await measureServer(bare, '/anything');
-  const create = await measureServer(bare, '/anything', creation(version));
+  const create = await measureServer(bare, '/anything', buildCreation(version));
   report('bare GET', get, get);
   report('GET /resources', await measureServer(full, '/resources'), get);
   report('GET /runs, few rows', await measureServer(empty, '/runs'), get);
@@ -67,7 +67,7 @@ async function measureAll(bare: Server, full: Server, empty: Server): Promise<vo
   report('GET /runs, rare status', await measureServer(full, '/runs?status=failed&limit=50'), get);
   report('GET /runs/:runId', await measureServer(full, `/runs/${middle}`), get);
   report('bare POST', create, create);
-  report('POST /runs', await measureServer(full, '/runs', creation(version)), create);
+  report('POST /runs', await measureServer(full, '/runs', buildCreation(version)), create);
 }
 
 function report(name: string, measured: Measured, bare: Measured): void {
@@ -87,7 +87,7 @@ export async function measureServer(
   const result = await autocannon({
     url: `${server.url}${target}`,
     method: body === undefined ? 'GET' : 'POST',
-    headers: headers(server),
+    headers: createHeaders(server),
     ...(body === undefined ? {} : { body }),
     connections: CONNECTIONS,
     duration: SECONDS,
@@ -98,7 +98,7 @@ export async function measureServer(
   return { perSecond: result.requests.average, p99: result.latency.p99 };
 }
 
-async function cursorInTheMiddle(server: Server): Promise<string> {
+async function findCursorInTheMiddle(server: Server): Promise<string> {
   const since = Math.floor(Date.now() / 1000) - ROWS / 2;
   const { rows } = await fetchData<{ rows: { runId: string }[] }>(
     server,

@@ -8,7 +8,13 @@ import { openStore } from '../../src/service/index.ts';
 import { startPostgres } from '../support/databases/postgres.ts';
 import { findPostmaster, readCpuTimes } from './processor-time.ts';
 import { type Costs, predict, predictFleets } from './scale-model.ts';
-import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
+import {
+  buildCreation,
+  createHeaders,
+  type Server,
+  sampleVersion,
+  startServer,
+} from './service-server.ts';
 
 const SECONDS = 5;
 const OPEN = 24;
@@ -46,8 +52,8 @@ export default async function simulate(): Promise<void> {
     };
 
     await start();
-    const key = await keyIn(path.join(directory, 'keys'), cluster.url);
-    const measure = (open: number) => measured(servers, { key, database: cluster.url, open });
+    const key = await createKeyIn(path.join(directory, 'keys'), cluster.url);
+    const measure = (open: number) => measureServers(servers, { key, database: cluster.url, open });
     await measure(OPEN);
     const alone = await measure(1);
 
@@ -80,7 +86,7 @@ const HERE = { open: OPEN, users: 1, isOneMachine: true };
 /** The unit of processor times in `/proc`, in ticks per second. */
 const TICKS = 100;
 
-async function keyIn(dataDir: string, database: string): Promise<string> {
+async function createKeyIn(dataDir: string, database: string): Promise<string> {
   const store = await openStore({ dataDir, databaseUrl: database });
   try {
     return (await store.createKey({ user: 'ann', credits: 1_000_000_000 })).key;
@@ -95,12 +101,12 @@ interface Load {
   readonly open: number;
 }
 
-async function measured(
+async function measureServers(
   servers: readonly Server[],
   { key, database, open }: Load,
 ): Promise<Measured> {
   const [first] = servers as [Server];
-  const body = creation(await sampleVersion({ ...first, key }));
+  const body = buildCreation(await sampleVersion({ ...first, key }));
   const used = servers.slice(0, open);
   const before = await measureNow(used, database);
   const results = await Promise.all(
@@ -108,7 +114,7 @@ async function measured(
       autocannon({
         url: `${server.url}/runs`,
         method: 'POST',
-        headers: headers({ ...server, key }),
+        headers: createHeaders({ ...server, key }),
         body,
         connections: open / used.length,
         duration: SECONDS,
@@ -155,7 +161,7 @@ async function measureNow(servers: readonly Server[], database: string) {
       node: 1000 * times.reduce((sum, [node]) => sum + node, 0),
       database: 1000 * (times[0]?.[1] ?? 0),
       commits: Number(rows[0]?.commits),
-      all: (await usedByAll()) ?? 0,
+      all: (await readMachineMs()) ?? 0,
       at: performance.now(),
     };
   } finally {
@@ -167,7 +173,7 @@ async function measureNow(servers: readonly Server[], database: string) {
  * Milliseconds of processors that the whole machine has used so far; undefined if that is not
  * known.
  */
-async function usedByAll(): Promise<number | undefined> {
+async function readMachineMs(): Promise<number | undefined> {
   const text = await readFile('/proc/stat', 'utf8').catch(() => undefined);
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] =
     text?.split('\n', 1)[0]?.trim().split(/\s+/).slice(1).map(Number) ?? [];
@@ -208,26 +214,26 @@ interface Row {
 }
 
 function report(costs: Costs, rows: readonly Row[]): void {
-  const line = (text: string): void => void process.stdout.write(`${text}\n`);
-  line(`a creation, in milliseconds: ${JSON.stringify(costs, (_, cost) => rounded(cost))}`);
-  line('instances on this machine   predicted   measured');
+  const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
+  printLine(`a creation, in milliseconds: ${JSON.stringify(costs, (_, cost) => roundCost(cost))}`);
+  printLine('instances on this machine   predicted   measured');
 
   for (const { instances, predicted, measured } of rows) {
-    line(`${String(instances).padEnd(28)}${`${predicted}/s`.padEnd(12)}${measured}/s`);
+    printLine(`${String(instances).padEnd(28)}${`${predicted}/s`.padEnd(12)}${measured}/s`);
   }
 
-  line('instances on their own machines, 64 users   predicted   database   busiest instance');
+  printLine('instances on their own machines, 64 users   predicted   database   busiest instance');
 
   for (const { instances, perSecond, database, instance } of predictFleets(costs)) {
     const [ofDatabase, ofInstance] = [database, instance].map(
       share => `${Math.round(100 * share)} %`,
     );
-    line(
+    printLine(
       `${String(instances).padEnd(47)}${`${Math.round(perSecond)}/s`.padEnd(12)}${ofDatabase?.padEnd(11)}${ofInstance}`,
     );
   }
 }
 
-function rounded(cost: unknown): unknown {
+function roundCost(cost: unknown): unknown {
   return typeof cost === 'number' ? Number(cost.toFixed(3)) : cost;
 }

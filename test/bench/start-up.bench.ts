@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { costsInTurns, type Environment, findCost } from './command-cost.ts';
+import { type Environment, findCost, measureInTurns } from './command-cost.ts';
 import { startServer } from './service-server.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 31);
@@ -41,11 +41,11 @@ export default async function benchStartUp(): Promise<void> {
 function measureNode(node: string, home: string, baseUrl: string): void {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: home };
-  report(`Node ${version}`, node, plain, subjects(node, plain, baseUrl));
+  report(`Node ${version}`, node, plain, listSubjects(node, plain, baseUrl));
 
   // Targets are for what is installed; the first call after that, which compiles, is only shown.
   const compiling = { ...plain, NODE_DISABLE_COMPILE_CACHE: '1' };
-  const first = subjects(node, compiling, baseUrl).map(({ name, argv, env }) => ({
+  const first = listSubjects(node, compiling, baseUrl).map(({ name, argv, env }) => ({
     name,
     argv,
     env,
@@ -53,7 +53,7 @@ function measureNode(node: string, home: string, baseUrl: string): void {
   report(`Node ${version}, nothing kept of what was compiled`, node, plain, first);
 }
 
-function subjects(node: string, plain: Environment, baseUrl: string): Subject[] {
+function listSubjects(node: string, plain: Environment, baseUrl: string): Subject[] {
   const hosted = { ...plain, PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
 
   const promptrun = (
@@ -83,7 +83,7 @@ function subjects(node: string, plain: Environment, baseUrl: string): Subject[] 
 function report(title: string, node: string, plain: Environment, all: readonly Subject[]): void {
   process.stdout.write(`\n${title}: over a bare node -e 0, least of ${ROUNDS}\n`);
   for (const subject of all) {
-    const { bare, own } = costsInTurns({ argv: [node, '-e', '0'], env: plain }, subject, ROUNDS);
+    const { bare, own } = measureInTurns({ argv: [node, '-e', '0'], env: plain }, subject, ROUNDS);
     const ratio = own.cpu / bare.cpu;
     const over =
       subject.target !== undefined && ratio > subject.target ? `  over ${subject.target}` : '';

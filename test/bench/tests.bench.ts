@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { commandEnvironment } from '../support/environment.ts';
-import { type Cost, findCost, lowerCost } from './command-cost.ts';
+import { type Cost, findCost, pickLowerCost } from './command-cost.ts';
 
 const CASES = 200;
 const CONCURRENCY = 16;
@@ -39,7 +39,7 @@ server.listen(0, '127.0.0.1', () => console.log(server.address().port));
  * Runs the same 200 cases of one prompt, against promptfoo if `PROMPTFOO_BIN` names an installed
  * one.
  */
-export default async function testsBench(): Promise<void> {
+export default async function benchTests(): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
   const provider = spawn(process.execPath, ['-e', PROVIDER], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -50,9 +50,9 @@ export default async function testsBench(): Promise<void> {
     writeCases(home, baseUrl);
     const env = commandEnvironment(home, { OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: baseUrl });
     const command = [process.execPath, path.resolve('bin/promptrun.js'), 'test', 'say.test.yaml'];
-    const own = leastCost([...command, '--concurrency', String(CONCURRENCY)], env, home);
+    const own = measureLeastCost([...command, '--concurrency', String(CONCURRENCY)], env, home);
     write(
-      `test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${costText(own)}`,
+      `test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${formatCost(own)}`,
     );
     const { PROMPTFOO_BIN: promptfoo } = process.env;
     if (promptfoo === undefined) {
@@ -65,13 +65,13 @@ export default async function testsBench(): Promise<void> {
       PROMPTFOO_CONFIG_DIR: home,
     };
 
-    const other = leastCost(
+    const other = measureLeastCost(
       [process.execPath, path.resolve(promptfoo), ...EVAL],
       { ...env, ...quiet },
       home,
     );
     write(
-      `  promptfoo: ${costText(other)}; of that ${(own.wall / other.wall).toFixed(2)} wall (at most 0.30), ` +
+      `  promptfoo: ${formatCost(other)}; of that ${(own.wall / other.wall).toFixed(2)} wall (at most 0.30), ` +
         `${(own.cpu / other.cpu).toFixed(2)} CPU (at most 0.25)`,
     );
   } finally {
@@ -103,12 +103,12 @@ function writeCases(home: string, apiBaseUrl: string): void {
 }
 
 /** Returns the lowest cost of a few rounds, after one that is not counted. */
-function leastCost(argv: readonly string[], env: Record<string, string>, cwd: string): Cost {
+function measureLeastCost(argv: readonly string[], env: Record<string, string>, cwd: string): Cost {
   const costs = Array.from({ length: ROUNDS + 1 }, () => findCost({ argv, env, cwd }));
-  return costs.slice(1).reduce(lowerCost);
+  return costs.slice(1).reduce(pickLowerCost);
 }
 
-function costText({ wall, cpu }: Cost): string {
+function formatCost({ wall, cpu }: Cost): string {
   return `${(wall / 1000).toFixed(2)} s, ${(cpu / 1000).toFixed(2)} s CPU`;
 }
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
   type Cost,
-  costsInTurns,
   type Environment,
   findCost,
-  lowerCost,
+  measureInTurns,
+  pickLowerCost,
   type Run,
 } from './command-cost.ts';
 import { startServer } from './service-server.ts';
@@ -39,7 +39,7 @@ export default async function benchUploads(): Promise<void> {
 function measure(directory: string, baseUrl: string): void {
   const body = path.join(directory, 'body.json');
   const pictures = ['a.png', 'b.png'].map(name => path.join(directory, name));
-  writePictures(pictures, body);
+  writeImages(pictures, body);
   const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: directory };
 
   const hosted = { ...plain, PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
@@ -55,14 +55,17 @@ function measure(directory: string, baseUrl: string): void {
   };
   const upload = promptrun('run', VERSION, ...pictures.flatMap(picture => ['--image', picture]));
   const call = promptrun('run', VERSION);
-  const sent = costsInTurns(curl, upload, ROUNDS);
-  const { own: without } = costsInTurns(curl, call, ROUNDS);
+  const sent = measureInTurns(curl, upload, ROUNDS);
+  const { own: without } = measureInTurns(curl, call, ROUNDS);
   process.stdout.write(`\ntwo pictures of 20 MiB, least of ${ROUNDS}\n`);
-  tell('curl, encoded before', sent.bare);
-  tell('one call, no pictures', without);
-  tell('SHA-256 of both, bare', digestCost());
-  tell('run with both', sent.own, `${(sent.own.cpu / sent.bare.cpu).toFixed(2)} × curl`);
-  const [withMiB, withoutMiB] = [peakMiB(upload, directory), peakMiB(call, directory)];
+  printFigures('curl, encoded before', sent.bare);
+  printFigures('one call, no pictures', without);
+  printFigures('SHA-256 of both, bare', measureDigestCost());
+  printFigures('run with both', sent.own, `${(sent.own.cpu / sent.bare.cpu).toFixed(2)} × curl`);
+  const [withMiB, withoutMiB] = [
+    measurePeakMiB(upload, directory),
+    measurePeakMiB(call, directory),
+  ];
   process.stdout.write(
     `  memory: ${withMiB} MiB at most, ${withMiB - withoutMiB} more than without pictures\n`,
   );
@@ -72,7 +75,7 @@ function measure(directory: string, baseUrl: string): void {
  * Digests as many bytes as both pictures have: a processor without instructions for it takes three
  * times as long.
  */
-function digestCost(): Cost {
+function measureDigestCost(): Cost {
   const bytes = Buffer.alloc(PICTURE_BYTES, 'picture');
   const costs = Array.from({ length: ROUNDS }, (): Cost => {
     const [startedAt, before] = [performance.now(), process.cpuUsage()];
@@ -80,10 +83,10 @@ function digestCost(): Cost {
     const { user, system } = process.cpuUsage(before);
     return { cpu: (user + system) / 1000, wall: performance.now() - startedAt };
   });
-  return costs.reduce(lowerCost);
+  return costs.reduce(pickLowerCost);
 }
 
-function writePictures(pictures: readonly string[], body: string): void {
+function writeImages(pictures: readonly string[], body: string): void {
   const bytes = Buffer.concat([
     SIGNATURE,
     Buffer.alloc(PICTURE_BYTES - SIGNATURE.length, 'picture'),
@@ -93,13 +96,13 @@ function writePictures(pictures: readonly string[], body: string): void {
   writeFileSync(body, JSON.stringify({ promptVersionId: VERSION, inputs: { imageInputs } }));
 }
 
-function tell(name: string, { cpu, wall }: Cost, ratio = ''): void {
+function printFigures(name: string, { cpu, wall }: Cost, ratio = ''): void {
   const times = `CPU ${cpu.toFixed(0).padStart(4)} ms   clock ${wall.toFixed(0).padStart(4)} ms`;
   process.stdout.write(`  ${name.padEnd(22)} ${times}   ${ratio}\n`);
 }
 
 /** Returns the peak memory of a command, as Node reports it at the end. */
-function peakMiB({ argv: [node = '', ...args], env }: Run, directory: string): number {
+function measurePeakMiB({ argv: [node = '', ...args], env }: Run, directory: string): number {
   const told = path.join(directory, 'memory');
   const teller = `import { writeFileSync } from 'node:fs'; process.on('exit', () => writeFileSync(process.env.TOLD, String(process.resourceUsage().maxRSS)))`;
   findCost({

@@ -128,18 +128,18 @@ describe('GET /resources', () => {
     });
   });
 
-  const asking = (hash: string) => ({ headers: { 'cli-agent': hash } });
+  const getResourcesWith = (hash: string) => ({ headers: { 'cli-agent': hash } });
 
   test('action-require is on every authenticated answer to another hash, errors too', async () => {
     for (const [method, target] of [...ROUTES, ['GET', '/nowhere'], ['PUT', '/runs']] as [
       string,
       string,
     ][]) {
-      const answer = await service.call(method, target, asking('old'));
+      const answer = await service.call(method, target, getResourcesWith('old'));
       expect(answer.headers.get('action-require'), `${method} ${target}`).toBeTruthy();
     }
 
-    const lapsed = await service.get('/me', { ...asking('old'), key: await lapsedKey });
+    const lapsed = await service.get('/me', { ...getResourcesWith('old'), key: await lapsedKey });
     expect(lapsed).toMatchObject({ http: 402 });
     expect(lapsed.headers.get('action-require')).toBeTruthy();
   });
@@ -147,10 +147,10 @@ describe('GET /resources', () => {
   test('action-require is never there for the current hash, for none, or without a key', async () => {
     const { hash } = await service.data<Resources>('/resources');
     for (const options of [
-      asking(hash),
+      getResourcesWith(hash),
       {},
-      { ...asking('old'), key: '' },
-      { ...asking('old'), key: 'wrong' },
+      { ...getResourcesWith('old'), key: '' },
+      { ...getResourcesWith('old'), key: 'wrong' },
     ]) {
       for (const [method, target] of [...ROUTES, ['GET', '/nowhere']] as [string, string][]) {
         expect((await service.call(method, target, options)).headers.has('action-require')).toBe(
@@ -170,7 +170,7 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
       const limited = await TestService.forTest({ clock, rateLimit: 3 });
       const other = await createKeyIn(limited.dataDir, { user: 'other' });
 
-      const statuses = async (count: number, key?: string): Promise<number[]> => {
+      const requestStatuses = async (count: number, key?: string): Promise<number[]> => {
         const all: number[] = [];
         for (let index = 0; index < count; index += 1) {
           all.push((await limited.get('/me', { key })).http);
@@ -178,8 +178,8 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
         return all;
       };
 
-      expect(await statuses(5)).toEqual([200, 200, 200, 429, 429]);
-      expect(await statuses(1, other)).toEqual([200]);
+      expect(await requestStatuses(5)).toEqual([200, 200, 200, 429, 429]);
+      expect(await requestStatuses(1, other)).toEqual([200]);
 
       const refused = await limited.get('/nowhere', { headers: { 'cli-agent': 'old' } });
       expect(refused).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR', data: null });
@@ -187,11 +187,11 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
       expect(refused.headers.get('action-require')).toBeTruthy();
 
       clock.advance(1000);
-      expect(await statuses(4)).toEqual([200, 200, 200, 429]);
+      expect(await requestStatuses(4)).toEqual([200, 200, 200, 429]);
 
       clock.advance(334);
-      expect(await statuses(2)).toEqual([200, 429]);
-      expect(await statuses(1, 'wrong')).toEqual([401]);
+      expect(await requestStatuses(2)).toEqual([200, 429]);
+      expect(await requestStatuses(1, 'wrong')).toEqual([401]);
     },
   );
 
@@ -249,8 +249,8 @@ describe('keys of the local store', () => {
     const store = await storeForTest(service.dataDir);
     const { id, key } = await store.createKey({ user: 'used' });
     await service.get('/me', { key });
-    const lastUse = async () => (await store.listKeys()).find(row => row.id === id)?.lastUsedAt;
-    await expect.poll(lastUse).toMatch(/^\d{4}-/);
+    const getLastUse = async () => (await store.listKeys()).find(row => row.id === id)?.lastUsedAt;
+    await expect.poll(getLastUse).toMatch(/^\d{4}-/);
   });
 
   test.each([

@@ -7,24 +7,27 @@ let service: TestService;
 let hello: string;
 let postcard: string;
 let sandbox: string;
-let describePicture: string;
+let describeImage: string;
 
 beforeAll(async () => {
   service = await TestService.start();
   hello = await service.versionOf('hello');
   postcard = await service.versionOf('postcard');
   sandbox = await service.versionOf('sandbox');
-  describePicture = await service.versionOf('describe');
+  describeImage = await service.versionOf('describe');
 });
 
 afterAll(() => service.close());
 
 const create = (body: unknown) => service.post<Run>('/runs', body);
-const greet = (name = 'Ann') => ({ promptVersionId: hello, inputs: { textInputs: { name } } });
+const helloRequest = (name = 'Ann') => ({
+  promptVersionId: hello,
+  inputs: { textInputs: { name } },
+});
 
 describe('POST /runs: success', () => {
   test('answers with run id, outputs, status and tokens, and nothing else', async () => {
-    const { http, data } = await create(greet());
+    const { http, data } = await create(helloRequest());
     expect(http).toBe(200);
     expect(data).toEqual({
       runId: expect.any(String) as string,
@@ -70,33 +73,37 @@ describe('POST /runs: success', () => {
   test('takes a picture as base64', async () => {
     const image = { type: 'base64', base64: png(3, 2).toString('base64') };
     const { data } = await create({
-      promptVersionId: describePicture,
+      promptVersionId: describeImage,
       inputs: { imageInputs: [image] },
     });
     expect(data.outputs[0]?.data).toContain('3 × 2');
   });
 
   test('takes a promptVersionId in capital letters', async () => {
-    expect((await create({ ...greet(), promptVersionId: hello.toUpperCase() })).http).toBe(200);
+    expect((await create({ ...helloRequest(), promptVersionId: hello.toUpperCase() })).http).toBe(
+      200,
+    );
   });
 
   test.each(['text/plain', 'json', 'application/json, text/plain', ''])(
     'takes the body as JSON whatever its content type says: %j',
     async type => {
-      const { http } = await service.post('/runs', greet(), { headers: { 'content-type': type } });
+      const { http } = await service.post('/runs', helloRequest(), {
+        headers: { 'content-type': type },
+      });
       expect(http).toBe(200);
     },
   );
 
   test.each([
-    ['at the top', () => ({ ...greet(), extra: 1 })],
+    ['at the top', () => ({ ...helloRequest(), extra: 1 })],
     [
       'in the inputs',
-      () => ({ ...greet(), inputs: { textInputs: { name: 'Ann' }, videoInputs: 7 } }),
+      () => ({ ...helloRequest(), inputs: { textInputs: { name: 'Ann' }, videoInputs: 7 } }),
     ],
     [
       'as a text input',
-      () => ({ ...greet(), inputs: { textInputs: { name: 'Ann', other: 'x' } } }),
+      () => ({ ...helloRequest(), inputs: { textInputs: { name: 'Ann', other: 'x' } } }),
     ],
   ])('ignores a field that is not listed: %s', async (_, body) => {
     expect((await create(body())).http).toBe(200);
@@ -121,8 +128,8 @@ describe('POST /runs: success', () => {
 });
 
 describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => {
-  const image = (input: object) => ({
-    promptVersionId: describePicture,
+  const describeRequest = (input: object) => ({
+    promptVersionId: describeImage,
     inputs: { imageInputs: [input] },
   });
 
@@ -188,7 +195,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     [
       'a picture too many',
       () => ({
-        ...greet(),
+        ...helloRequest(),
         inputs: {
           textInputs: { name: 'A' },
           imageInputs: [{ type: 'url', url: 'https://example.com/a.png' }],
@@ -198,68 +205,71 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     ],
     [
       'a picture too few',
-      () => ({ promptVersionId: describePicture, inputs: {} }),
+      () => ({ promptVersionId: describeImage, inputs: {} }),
       'inputs.imageInputs must hold 1 image, not 0',
     ],
     [
       'pictures that are not a list',
-      () => ({ promptVersionId: describePicture, inputs: { imageInputs: {} } }),
+      () => ({ promptVersionId: describeImage, inputs: { imageInputs: {} } }),
       'inputs.imageInputs must be an array',
     ],
     [
       'a picture of an unknown type',
-      () => image({ type: 'file' }),
+      () => describeRequest({ type: 'file' }),
       'inputs.imageInputs[0].type must be one of url, base64',
     ],
     [
       'a picture without a type',
-      () => image({ url: 'https://example.com' }),
+      () => describeRequest({ url: 'https://example.com' }),
       'inputs.imageInputs[0].type is required',
     ],
     [
       'a URL picture without a URL',
-      () => image({ type: 'url' }),
+      () => describeRequest({ type: 'url' }),
       'inputs.imageInputs[0].url is required',
     ],
     [
       'a base64 picture without base64',
-      () => image({ type: 'base64', url: 'x' }),
+      () => describeRequest({ type: 'base64', url: 'x' }),
       'inputs.imageInputs[0].base64 is required',
     ],
     [
       'a picture by plain http',
-      () => image({ type: 'url', url: 'http://example.com/a.png' }),
+      () => describeRequest({ type: 'url', url: 'http://example.com/a.png' }),
       'inputs.imageInputs[0].url: ',
     ],
     [
       'a picture on loopback',
-      () => image({ type: 'url', url: 'https://127.0.0.1/a.png' }),
+      () => describeRequest({ type: 'url', url: 'https://127.0.0.1/a.png' }),
       'inputs.imageInputs[0].url: ',
     ],
     [
       'a data URL as base64',
       () =>
-        image({ type: 'base64', base64: `data:image/png;base64,${png(1, 1).toString('base64')}` }),
+        describeRequest({
+          type: 'base64',
+          base64: `data:image/png;base64,${png(1, 1).toString('base64')}`,
+        }),
       'inputs.imageInputs[0].base64: ',
     ],
     [
       'base64 that does not decode',
-      () => image({ type: 'base64', base64: '%%%' }),
+      () => describeRequest({ type: 'base64', base64: '%%%' }),
       'inputs.imageInputs[0].base64: ',
     ],
     [
       'base64 that is not a picture',
-      () => image({ type: 'base64', base64: Buffer.from('text').toString('base64') }),
+      () => describeRequest({ type: 'base64', base64: Buffer.from('text').toString('base64') }),
       'inputs.imageInputs[0].base64: ',
     ],
     [
       'a run option the model has not',
-      () => ({ ...greet(), runOptions: { quality: 'low' } }),
+      () => ({ ...helloRequest(), runOptions: { quality: 'low' } }),
       'runOptions.quality is not a run option of the model echo',
     ],
     [
       'a run option named like a method',
-      () => ({ ...greet(), runOptions: { constructor: 'low' } }),
+      () => ({ ...helloRequest(), runOptions: { constructor: 'low' } }),
       'runOptions.constructor is not a run option of the model echo',
     ],
     [
@@ -274,7 +284,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     ],
     [
       'run options that are null',
-      () => ({ ...greet(), runOptions: null }),
+      () => ({ ...helloRequest(), runOptions: null }),
       'runOptions must be an object',
     ],
   ];
@@ -321,7 +331,7 @@ describe('POST /runs: other errors', () => {
   });
 
   test('413 for a body over 64 MiB', async () => {
-    const body = JSON.stringify({ ...greet(), filler: 'x'.repeat(64 * 1024 * 1024) });
+    const body = JSON.stringify({ ...helloRequest(), filler: 'x'.repeat(64 * 1024 * 1024) });
     expect(await service.post('/runs', body)).toMatchObject({
       http: 413,
       status: 'PAYLOAD_TOO_LARGE_ERROR',
@@ -335,14 +345,14 @@ describe('POST /runs: other errors', () => {
     'the answer reaches a caller $sender that is still sending',
     async ({ hasKey, status, message }) => {
       const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
-      const body = async function* (): AsyncGenerator<Uint8Array> {
+      const streamBody = async function* (): AsyncGenerator<Uint8Array> {
         for (let count = 0; count < 66; count += 1) yield mebibyte;
       };
 
       const answer = await fetch(`${service.service.url}/runs`, {
         method: 'POST',
         headers: hasKey ? { authorization: `Bearer ${service.key}` } : {},
-        body: body(),
+        body: streamBody(),
         duplex: 'half',
       });
       expect(answer.status).toBe(status);
@@ -359,7 +369,7 @@ describe('POST /runs: other errors', () => {
     const refused = await service.post('/runs', place, { key });
     expect(refused).toMatchObject({ http: 402, status: 'PAYMENT_REQUIRED_ERROR', data: null });
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 1 });
-    expect((await service.post('/runs', greet(), { key })).http).toBe(200);
+    expect((await service.post('/runs', helloRequest(), { key })).http).toBe(200);
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
   });
 

@@ -34,7 +34,10 @@ async function ask(service: TestService, host: string, path = '/v1/me'): Promise
 }
 
 /** Asks without a `Host`, and returns the status of the answer. */
-async function statusWithoutHost(service: TestService, path: string): Promise<string | undefined> {
+async function getStatusWithoutHost(
+  service: TestService,
+  path: string,
+): Promise<string | undefined> {
   const socket = connect(Number(new URL(service.service.url).port), '127.0.0.1');
   socket.write(`GET ${path} HTTP/1.0\r\nauthorization: Bearer ${service.key}\r\n\r\n`);
   return (await text(socket)).split(' ')[1];
@@ -88,13 +91,13 @@ describe('a request without a host', () => {
   afterAll(() => service.close());
 
   test.each(['/v1/me', '/v1/prompts', '/', '/openapi.json'])('is refused: %s', async path => {
-    expect(await statusWithoutHost(service, path)).toBe('421');
+    expect(await getStatusWithoutHost(service, path)).toBe('421');
   });
 
   test.each(['/healthz', '/readyz'])(
     'is answered if a load balancer asks for health: %s',
     async path => {
-      expect(await statusWithoutHost(service, path)).toBe('200');
+      expect(await getStatusWithoutHost(service, path)).toBe('200');
     },
   );
 });

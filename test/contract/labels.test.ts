@@ -23,12 +23,12 @@ const put = (label: string, promptVersionId: string, key?: string) =>
 const remove = (label: string, key?: string) =>
   service.call('DELETE', `/prompts/summary/labels/${label}`, { key });
 
-const labels = async (target = '/prompts/publish?q=summary') => {
+const listLabels = async (target = '/prompts/publish?q=summary') => {
   const { rows } = await service.data<PromptPage>(target, { key: ben });
   return rows.find(({ slug }) => slug === 'summary')?.labels;
 };
 
-const versions = async () =>
+const listVersions = async () =>
   (await service.data<PromptVersionList>(`/prompts/${promptId}/versions`, { key: ben })).versions;
 
 test('a label is set, moved and removed, and its journal says who did it', async () => {
@@ -36,8 +36,8 @@ test('a label is set, moved and removed, and its journal says who did it', async
     http: 200,
     data: { slug: 'summary', label: 'production', promptVersionId: first, previous: null },
   });
-  expect(await labels()).toEqual([{ label: 'production', promptVersionId: first }]);
-  expect(await labels('/prompts?limit=50')).toEqual([
+  expect(await listLabels()).toEqual([{ label: 'production', promptVersionId: first }]);
+  expect(await listLabels('/prompts?limit=50')).toEqual([
     { label: 'production', promptVersionId: first },
   ]);
   expect((await put('production', second.toUpperCase())).data).toMatchObject({
@@ -47,14 +47,14 @@ test('a label is set, moved and removed, and its journal says who did it', async
 
   // Once more to where it leads is not a step.
   expect((await put('production', second)).data).toMatchObject({ previous: second });
-  expect((await versions()).map(row => row.labels)).toEqual([['production'], []]);
+  expect((await listVersions()).map(row => row.labels)).toEqual([['production'], []]);
   expect(await remove('production')).toMatchObject({
     http: 200,
     data: { label: 'production', promptVersionId: null, previous: second },
   });
-  expect(await labels()).toEqual([]);
+  expect(await listLabels()).toEqual([]);
 
-  const steps = (await versions()).map(row =>
+  const steps = (await listVersions()).map(row =>
     (row.history ?? []).map(({ label, by, from, to }: LabelMove) => ({ label, by, from, to })),
   );
   const by = { label: 'production', by: 'local' };
@@ -97,14 +97,14 @@ test('a missing label is 404, an invalid version id 422', async () => {
     body: { promptVersionId: first },
   });
   expect(sneaky.http).toBe(422);
-  expect(await labels()).toEqual([]);
+  expect(await listLabels()).toEqual([]);
 });
 
 test('of several concurrent moves, each follows the one before', async () => {
   await Promise.all(
     Array.from({ length: 10 }, (_, index) => put('busy', index % 2 === 0 ? first : second)),
   );
-  const steps = (await versions())
+  const steps = (await listVersions())
     .flatMap(row => row.history ?? [])
     .filter(({ label }) => label === 'busy')
     .map(({ from, to }) => ({ from, to }));

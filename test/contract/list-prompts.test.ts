@@ -15,21 +15,21 @@ beforeAll(async () => {
     await service.publish(slug, `---\ntitle: ${slug}\n---\nHi`);
   }
   await service.publish('film', '---\ntitle: Film\nmodel: echo\n---\nHi');
-  const { rows } = await page('limit=50');
+  const { rows } = await getPage('limit=50');
   all = rows.map(row => row.slug);
 });
 
 afterAll(() => service.close());
 
-const page = (query = '') => service.data<Page>(`/prompts?${query}`);
-const slugs = ({ rows }: Page) => rows.map(row => row.slug);
+const getPage = (query = '') => service.data<Page>(`/prompts?${query}`);
+const listSlugs = ({ rows }: Page) => rows.map(row => row.slug);
 const findPromptId = async (slug: string) => (await service.find(slug)).promptId;
 
 describe('GET /prompts', () => {
   test('returns every published prompt like the search, newest first', async () => {
     expect(all.slice(0, 4)).toEqual(['film', 'three', 'two', 'one']);
     expect(all.slice(4).sort()).toEqual(['describe', 'hello', 'postcard', 'sandbox']);
-    const { rows } = await page('limit=50');
+    const { rows } = await getPage('limit=50');
     const found = await service.data<PromptSearchResult>('/prompts/publish?q=film');
     expect(rows[0]).toEqual(found.rows[0]);
   });
@@ -37,7 +37,7 @@ describe('GET /prompts', () => {
   test.each([1, 3, 7, 8, 50])('paging forward by %i returns every prompt once', async limit => {
     const seen: PromptSearchRow[] = [];
     for (let query = `limit=${limit}`, more = true; more; ) {
-      const next = await page(query);
+      const next = await getPage(query);
       seen.push(...next.rows);
       more = next.hasMore;
       query = `limit=${limit}&startingAfter=${seen.at(-1)?.promptId}`;
@@ -47,15 +47,15 @@ describe('GET /prompts', () => {
 
   test('paging backward returns the nearest newer ones, newest first', async () => {
     const oldest = await findPromptId(all.at(-1) ?? '');
-    const near = await page(`limit=3&endingBefore=${oldest}`);
+    const near = await getPage(`limit=3&endingBefore=${oldest}`);
 
-    expect({ slugs: slugs(near), hasMore: near.hasMore }).toEqual({
+    expect({ slugs: listSlugs(near), hasMore: near.hasMore }).toEqual({
       slugs: all.slice(-4, -1),
       hasMore: true,
     });
 
-    const rest = await page(`limit=50&endingBefore=${oldest}`);
-    expect({ slugs: slugs(rest), hasMore: rest.hasMore }).toEqual({
+    const rest = await getPage(`limit=50&endingBefore=${oldest}`);
+    expect({ slugs: listSlugs(rest), hasMore: rest.hasMore }).toEqual({
       slugs: all.slice(0, -1),
       hasMore: false,
     });

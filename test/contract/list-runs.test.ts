@@ -25,18 +25,18 @@ beforeAll(async () => {
   }
 
   otherKey = await createKeyIn(service.dataDir, { user: 'somebody-else' });
-  all = await everything('');
+  all = await listAllRows('');
 }, 120_000);
 
 afterAll(() => service.close());
 
-const page = (query: string) => service.data<RunPage>(`/runs?${query}`);
-const ids = (rows: readonly RunRow[]) => rows.map(row => row.runId);
+const getPage = (query: string) => service.data<RunPage>(`/runs?${query}`);
+const listIds = (rows: readonly RunRow[]) => rows.map(row => row.runId);
 
-async function everything(query: string): Promise<RunRow[]> {
+async function listAllRows(query: string): Promise<RunRow[]> {
   const rows: RunRow[] = [];
   for (let more = true, after = ''; more; ) {
-    const next = await page(`limit=50&${query}${after}`);
+    const next = await getPage(`limit=50&${query}${after}`);
     rows.push(...next.rows);
     more = next.hasMore;
     after = `&startingAfter=${next.rows.at(-1)?.runId}`;
@@ -63,7 +63,7 @@ describe('GET /runs', () => {
   });
 
   test('reports the usage of each run on request', async () => {
-    const { rows } = await page('limit=2&usage=true');
+    const { rows } = await getPage('limit=2&usage=true');
     const usage = { model: 'sandbox', tokens: null, cost: 0, estimated: false };
     expect(rows).toEqual(all.slice(0, 2).map(row => ({ ...row, usage })));
     expect((await service.get('/runs?usage=yes')).http).toBe(422);
@@ -75,22 +75,22 @@ describe('GET /runs', () => {
   });
 
   test('returns 10 rows without a limit, and says that there are more', async () => {
-    expect(await page('')).toEqual({ rows: all.slice(0, 10), hasMore: true });
+    expect(await getPage('')).toEqual({ rows: all.slice(0, 10), hasMore: true });
   });
 
   test.each([1, 7, 50])('returns %i rows with that limit', async limit => {
-    expect(await page(`limit=${limit}`)).toEqual({ rows: all.slice(0, limit), hasMore: true });
+    expect(await getPage(`limit=${limit}`)).toEqual({ rows: all.slice(0, limit), hasMore: true });
   });
 
   test.each([1, 7, 10, 30, 50])('paging forward by %i returns every run once', async limit => {
     const seen: string[] = [];
     for (let query = `limit=${limit}`; ; ) {
-      const { rows, hasMore } = await page(query);
-      seen.push(...ids(rows));
+      const { rows, hasMore } = await getPage(query);
+      seen.push(...listIds(rows));
       if (!hasMore) break;
       query = `limit=${limit}&startingAfter=${seen.at(-1)}`;
     }
-    expect(seen).toEqual(ids(all));
+    expect(seen).toEqual(listIds(all));
   });
 
   test.each([1, 7, 30])(
@@ -99,71 +99,74 @@ describe('GET /runs', () => {
       let seen: string[] = [];
       const oldest = all.at(-1)?.runId;
       for (let cursor = oldest; ; ) {
-        const { rows, hasMore } = await page(`limit=${limit}&endingBefore=${cursor}`);
-        seen = [...ids(rows), ...seen];
+        const { rows, hasMore } = await getPage(`limit=${limit}&endingBefore=${cursor}`);
+        seen = [...listIds(rows), ...seen];
         if (!hasMore) break;
         cursor = rows[0]?.runId;
       }
 
-      expect(seen).toEqual(ids(all).slice(0, -1));
+      expect(seen).toEqual(listIds(all).slice(0, -1));
     },
   );
 
   test('endingBefore returns the runs nearest to the cursor', async () => {
-    expect(await page(`limit=2&endingBefore=${all[5]?.runId}`)).toEqual({
+    expect(await getPage(`limit=2&endingBefore=${all[5]?.runId}`)).toEqual({
       rows: all.slice(3, 5),
       hasMore: true,
     });
-    expect(await page(`limit=5&endingBefore=${all[5]?.runId}`)).toEqual({
+    expect(await getPage(`limit=5&endingBefore=${all[5]?.runId}`)).toEqual({
       rows: all.slice(0, 5),
       hasMore: false,
     });
-    expect(await page(`endingBefore=${all[0]?.runId}`)).toEqual({ rows: [], hasMore: false });
+    expect(await getPage(`endingBefore=${all[0]?.runId}`)).toEqual({ rows: [], hasMore: false });
   });
 
   test('startingAfter the oldest returns nothing more', async () => {
-    expect(await page(`startingAfter=${all.at(-1)?.runId}`)).toEqual({ rows: [], hasMore: false });
+    expect(await getPage(`startingAfter=${all.at(-1)?.runId}`)).toEqual({
+      rows: [],
+      hasMore: false,
+    });
   });
 
   test('a cursor in capital letters is the same run', async () => {
     const cursor = all[3]?.runId.toUpperCase();
-    expect((await page(`limit=1&startingAfter=${cursor}`)).rows).toEqual([all[4]]);
+    expect((await getPage(`limit=1&startingAfter=${cursor}`)).rows).toEqual([all[4]]);
   });
 
   test('since is inclusive, until exclusive, both in seconds', async () => {
     const second = START / 1000;
-    const rows = await everything(`since=${second + 10}&until=${second + 20}&`);
-    expect(ids(rows)).toEqual(ids(all.slice(COUNT - 20, COUNT - 10)));
+    const rows = await listAllRows(`since=${second + 10}&until=${second + 20}&`);
+    expect(listIds(rows)).toEqual(listIds(all.slice(COUNT - 20, COUNT - 10)));
   });
 
   test('filters combine with each other and with cursors', async () => {
     const failed = all.filter(row => row.runStatus === 'failed');
     expect(failed).toHaveLength(6);
-    expect(ids(await everything('status=failed&'))).toEqual(ids(failed));
+    expect(listIds(await listAllRows('status=failed&'))).toEqual(listIds(failed));
 
     const second = START / 1000;
     const query = `status=failed&since=${second}&until=${second + COUNT}&limit=2&startingAfter=${all[15]?.runId}`;
     const older = failed.filter(row => all.indexOf(row) > 15);
 
-    expect(await page(query)).toEqual({ rows: older.slice(0, 2), hasMore: true });
+    expect(await getPage(query)).toEqual({ rows: older.slice(0, 2), hasMore: true });
 
-    const back = await page(`status=failed&limit=2&endingBefore=${all[55]?.runId}`);
+    const back = await getPage(`status=failed&limit=2&endingBefore=${all[55]?.runId}`);
     const newer = failed.filter(row => all.indexOf(row) < 55);
 
     expect(back).toEqual({ rows: newer.slice(-2), hasMore: true });
   });
 
   test.each(['queued', 'running'])('status=%s returns none if there are none', async status => {
-    expect(await page(`status=${status}`)).toEqual({ rows: [], hasMore: false });
+    expect(await getPage(`status=${status}`)).toEqual({ rows: [], hasMore: false });
   });
 
   test('far-off and negative times are times', async () => {
-    expect((await page('since=-5&until=999999999999999')).rows).toHaveLength(10);
-    expect((await page('until=-5')).rows).toEqual([]);
+    expect((await getPage('since=-5&until=999999999999999')).rows).toHaveLength(10);
+    expect((await getPage('until=-5')).rows).toEqual([]);
   });
 
   test('an unknown parameter is ignored', async () => {
-    expect((await page('colour=blue&limit=1')).rows).toEqual(all.slice(0, 1));
+    expect((await getPage('colour=blue&limit=1')).rows).toEqual(all.slice(0, 1));
   });
 
   test("returns only the caller's runs", async () => {
@@ -266,7 +269,7 @@ test('runs created within one millisecond, or while the clock goes back, keep th
     `/runs?limit=50&startingAfter=${first.rows.at(-1)?.runId}`,
   );
 
-  expect(ids([...first.rows, ...rest.rows])).toEqual(created);
+  expect(listIds([...first.rows, ...rest.rows])).toEqual(created);
 });
 
 describe('rows with large outputs', () => {
@@ -277,14 +280,14 @@ describe('rows with large outputs', () => {
     const created = await storeRuns({ service, slug: 'hello', user: 'writer' }, runs);
     const [a = '', b = '', c = '', d = '', e = ''] = created;
 
-    const getPage = async (query: string): Promise<[string[], boolean]> => {
+    const getIdsOnPage = async (query: string): Promise<[string[], boolean]> => {
       const { rows, hasMore } = await service.data<RunPage>(`/runs?limit=50${query}`, { key });
-      return [ids(rows), hasMore];
+      return [listIds(rows), hasMore];
     };
 
-    expect(await getPage('')).toEqual([[e, d, c], true]);
-    expect(await getPage(`&startingAfter=${c}`)).toEqual([[b, a], false]);
-    expect(await getPage(`&endingBefore=${a}`)).toEqual([[c, b], true]);
-    expect(await getPage(`&endingBefore=${c}`)).toEqual([[e, d], false]);
+    expect(await getIdsOnPage('')).toEqual([[e, d, c], true]);
+    expect(await getIdsOnPage(`&startingAfter=${c}`)).toEqual([[b, a], false]);
+    expect(await getIdsOnPage(`&endingBefore=${a}`)).toEqual([[c, b], true]);
+    expect(await getIdsOnPage(`&endingBefore=${c}`)).toEqual([[e, d], false]);
   });
 });

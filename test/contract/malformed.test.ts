@@ -47,7 +47,7 @@ function exchange(...pieces: string[]): Promise<string> {
 }
 
 /** Sends the rest once something has come back. */
-function answeredFirst(request: string, rest: string): Promise<string> {
+function sendAfterAnswer(request: string, rest: string): Promise<string> {
   const { port } = new URL(service.service.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), '127.0.0.1');
@@ -64,7 +64,11 @@ function answeredFirst(request: string, rest: string): Promise<string> {
 }
 
 const host = 'Host: localhost\r\nConnection: close\r\n';
-const error = (status: string) => ({ status, message: expect.any(String) as string, data: null });
+const errorWith = (status: string) => ({
+  status,
+  message: expect.any(String) as string,
+  data: null,
+});
 
 describe('every answer is in the envelope', () => {
   test.each([
@@ -88,13 +92,13 @@ describe('every answer is in the envelope', () => {
     const answer = await send(request);
     expect(answer.statusLine).toBe('HTTP/1.1 400 Bad Request');
     expect(answer.headers).toContain('content-type: application/json; charset=utf-8');
-    expect(answer.envelope).toEqual(error('BAD_REQUEST_ERROR'));
+    expect(answer.envelope).toEqual(errorWith('BAD_REQUEST_ERROR'));
   });
 
   test('431 for headers that are too large', async () => {
     const answer = await send(`GET /v1/me HTTP/1.1\r\n${host}X: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(answer.statusLine).toContain(' 431 ');
-    expect(answer.envelope).toEqual(error('HEADERS_TOO_LARGE_ERROR'));
+    expect(answer.envelope).toEqual(errorWith('HEADERS_TOO_LARGE_ERROR'));
   });
 
   test.each([
@@ -103,12 +107,13 @@ describe('every answer is in the envelope', () => {
   ])('431 reaches a caller that is still sending a %s of megabytes', async (_, request) => {
     const answer = await send(request);
     expect(answer.statusLine).toContain(' 431 ');
-    expect(answer.envelope).toEqual(error('HEADERS_TOO_LARGE_ERROR'));
+    expect(answer.envelope).toEqual(errorWith('HEADERS_TOO_LARGE_ERROR'));
   });
 
-  const keyed = () => `Host: localhost\r\nAuthorization: Bearer ${service.key}\r\n`;
-  const read = (path: string) => `GET ${path} HTTP/1.1\r\n${keyed()}\r\n`;
-  const outcomes = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d+|"hasMore"|"username"/g);
+  const keyHeaders = () => `Host: localhost\r\nAuthorization: Bearer ${service.key}\r\n`;
+  const read = (path: string) => `GET ${path} HTTP/1.1\r\n${keyHeaders()}\r\n`;
+  const listOutcomes = (answers: string) =>
+    answers.match(/(?<=HTTP\/1\.1 )\d+|"hasMore"|"username"/g);
 
   test.each([
     ['a request that is not HTTP', '400', () => 'nonsense\r\n\r\n'],
@@ -121,24 +126,24 @@ describe('every answer is in the envelope', () => {
     [
       'a body that is not chunked as it says',
       '400',
-      () => `POST /v1/runs HTTP/1.1\r\n${keyed()}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      () => `POST /v1/runs HTTP/1.1\r\n${keyHeaders()}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
     ],
   ])('after requests sent in one go, %s is answered last', async (_, status, request) => {
     const answers = await exchange(read('/v1/runs') + read('/v1/me') + request());
-    expect(outcomes(answers)).toEqual(['200', '"hasMore"', '200', '"username"', status]);
+    expect(listOutcomes(answers)).toEqual(['200', '"hasMore"', '200', '"username"', status]);
   });
 
   test('what follows a refused request is not answered', async () => {
     const answers = await exchange(`nonsense\r\n\r\n${read('/v1/me')}`, read('/v1/me'));
-    expect(outcomes(answers)).toEqual(['400']);
+    expect(listOutcomes(answers)).toEqual(['400']);
   });
 
   test('a body that goes wrong after its answer gets no second one', async () => {
-    const answer = await answeredFirst(
+    const answer = await sendAfterAnswer(
       `POST /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
       'zz\r\n',
     );
-    expect(outcomes(answer)).toEqual(['404']);
+    expect(listOutcomes(answer)).toEqual(['404']);
   });
 
   test('413 for a body that is too large, and the connection lives on', async () => {
@@ -171,7 +176,7 @@ describe('every answer is in the envelope', () => {
   test('404 for a tunnel', async () => {
     const answer = await send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
     expect(answer.statusLine).toContain(' 404 ');
-    expect(answer.envelope).toEqual(error('NOT_FOUND_ERROR'));
+    expect(answer.envelope).toEqual(errorWith('NOT_FOUND_ERROR'));
   });
 
   test.each([
@@ -186,7 +191,7 @@ describe('every answer is in the envelope', () => {
   ])('404 for another method or path: %j', async request => {
     const answer = await send(request);
     expect(answer.statusLine).toBe('HTTP/1.1 404 Not Found');
-    expect(answer.envelope).toEqual(error('NOT_FOUND_ERROR'));
+    expect(answer.envelope).toEqual(errorWith('NOT_FOUND_ERROR'));
   });
 });
 
@@ -251,7 +256,7 @@ test('every header that an answer of the interface carries is described', async 
   const { paths } = (await answer.json()) as {
     paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
   };
-  const described = (status: number): string[] =>
+  const listDescribedStatuses = (status: number): string[] =>
     Object.keys(paths['/v1/runs']?.['get']?.responses[status]?.headers ?? {}).map(name =>
       name.toLowerCase(),
     );
@@ -269,11 +274,11 @@ test('every header that an answer of the interface carries is described', async 
     const { http, headers } = await service.get(target, { headers: { 'cli-agent': 'another' } });
     const addedHeaders = [...headers.keys()].filter(name => !ordinary.includes(name));
     expect(addedHeaders).toContain('idempotency');
-    expect(addedHeaders.filter(name => !described(http).includes(name))).toEqual([]);
+    expect(addedHeaders.filter(name => !listDescribedStatuses(http).includes(name))).toEqual([]);
   }
 
-  expect(described(429)).toContain('retry-after');
-  expect(described(401)).toEqual([]);
+  expect(listDescribedStatuses(429)).toContain('retry-after');
+  expect(listDescribedStatuses(401)).toEqual([]);
 });
 
 describe('the character NUL', () => {

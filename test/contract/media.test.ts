@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-async function refusal(of: string): Promise<{ http: number; status: string; data: unknown }> {
+async function getRefusal(of: string): Promise<{ http: number; status: string; data: unknown }> {
   const answer = await fetch(of);
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   return { http: answer.status, ...((await answer.json()) as { status: string; data: unknown }) };
@@ -111,7 +111,7 @@ describe('the URL of an image output, which is public and expires after 24 hours
       (whole: string) => whole.replace(/media\/[^?]+/, 'media/..%2Fpromptrun.db'),
     ],
   ])('404 if it was altered: %s', async (_, alter) => {
-    expect(await refusal(alter(url))).toMatchObject({
+    expect(await getRefusal(alter(url))).toMatchObject({
       http: 404,
       status: 'NOT_FOUND_ERROR',
       data: null,
@@ -131,14 +131,14 @@ describe('the URL of an image output, which is public and expires after 24 hours
     expect((await fetch(now)).status).toBe(200);
 
     clock.advance(1000);
-    expect(await refusal(now)).toMatchObject({ http: 410, status: 'GONE_ERROR', data: null });
+    expect(await getRefusal(now)).toMatchObject({ http: 410, status: 'GONE_ERROR', data: null });
   });
 
   test.skipIf(inject('postgres'))('what has expired is deleted within the hour', async () => {
-    const files = () => readdirSync(path.join(dataDir, 'media'));
-    expect(files()).toHaveLength(1);
+    const listFiles = () => readdirSync(path.join(dataDir, 'media'));
+    expect(listFiles()).toHaveLength(1);
     await clock.waitForSleep(HOUR);
     clock.advance(HOUR);
-    await expect.poll(files).toEqual([]);
+    await expect.poll(listFiles).toEqual([]);
   });
 });

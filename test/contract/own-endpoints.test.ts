@@ -63,11 +63,11 @@ describe('POST /runs/:runId/cancel', () => {
       runOptions: { delaySeconds: '130' },
     };
     const creation = patient.post<Run>('/runs', body, { key: ben });
-    const running = () => patient.data<RunPage>('/runs?status=running', { key: ben });
+    const getRunningPage = () => patient.data<RunPage>('/runs?status=running', { key: ben });
 
-    await expect.poll(async () => (await running()).rows.length).toBe(1);
+    await expect.poll(async () => (await getRunningPage()).rows.length).toBe(1);
 
-    const [row] = (await running()).rows;
+    const [row] = (await getRunningPage()).rows;
     await patient.post(`/runs/${row?.runId}/cancel`, undefined, { key: ben });
 
     expect(await creation).toMatchObject({
@@ -218,12 +218,12 @@ describe('GET /runs', () => {
     const runId = await start('0');
     const [row] = (await service.data<RunPage>('/runs?limit=1')).rows;
     const ms = Date.parse(row?.createdAt ?? '');
-    const ids = async (query: string) =>
+    const listIds = async (query: string) =>
       (await service.data<RunPage>(`/runs?${query}`)).rows.map(row => row.runId);
 
-    expect(await ids(`since=${ms}`)).toContain(runId);
-    expect(await ids(`since=${Math.floor(ms / 1000)}`)).toContain(runId);
-    expect(await ids(`until=${ms}`)).not.toContain(runId);
+    expect(await listIds(`since=${ms}`)).toContain(runId);
+    expect(await listIds(`since=${Math.floor(ms / 1000)}`)).toContain(runId);
+    expect(await listIds(`until=${ms}`)).not.toContain(runId);
     expect((await service.get(`/runs?since=${ms}&until=${Math.floor(ms / 1000)}`)).http).toBe(422);
   });
 });
@@ -231,12 +231,12 @@ describe('GET /runs', () => {
 describe('headers', () => {
   test('say how fast a client may go, and that its resources are out of date', async () => {
     const { hash } = await service.data<{ hash: string }>('/resources');
-    const headersFor = async (agent: string) =>
+    const getHeaders = async (agent: string) =>
       (await service.get('/me', { headers: { 'cli-agent': agent } })).headers;
-    expect((await headersFor(hash)).get('ratelimit-policy')).toBe('"default";q=1000;w=1');
-    expect((await headersFor(hash)).get('action-require')).toBeNull();
-    expect((await headersFor(`resources_hash=${hash}`)).get('action-require')).toBeNull();
-    expect((await headersFor('older')).get('action-require')).toBe('update-resources');
+    expect((await getHeaders(hash)).get('ratelimit-policy')).toBe('"default";q=1000;w=1');
+    expect((await getHeaders(hash)).get('action-require')).toBeNull();
+    expect((await getHeaders(`resources_hash=${hash}`)).get('action-require')).toBeNull();
+    expect((await getHeaders('older')).get('action-require')).toBe('update-resources');
   });
 
   test('say it on 429 too', async () => {

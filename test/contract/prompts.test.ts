@@ -18,7 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-const text = (words: string, title = 'Haiku'): string => `---\ntitle: ${title}\n---\n${words}`;
+const promptText = (words: string, title = 'Haiku'): string =>
+  `---\ntitle: ${title}\n---\n${words}`;
 
 async function unpublish(slug: string): Promise<boolean> {
   const store = await openStoreIn(service.dataDir);
@@ -62,17 +63,18 @@ describe('GET /prompts/:promptId', () => {
   });
 
   test('returns an older version on request', async () => {
-    const first = await service.publish('older', text('one'));
-    const second = await service.publish('older', text('two'));
-    const of = (query: string) => service.data<PromptVersion>(`/prompts/${first.promptId}${query}`);
+    const first = await service.publish('older', promptText('one'));
+    const second = await service.publish('older', promptText('two'));
+    const getPage = (query: string) =>
+      service.data<PromptVersion>(`/prompts/${first.promptId}${query}`);
 
-    expect((await of('')).promptVersionId).toBe(second.promptVersionId);
-    expect((await of(`?versionId=${first.promptVersionId}`)).promptVersionId).toBe(
+    expect((await getPage('')).promptVersionId).toBe(second.promptVersionId);
+    expect((await getPage(`?versionId=${first.promptVersionId}`)).promptVersionId).toBe(
       first.promptVersionId,
     );
-    expect((await of(`?versionId=${first.promptVersionId.toUpperCase()}`)).promptVersionId).toBe(
-      first.promptVersionId,
-    );
+    expect(
+      (await getPage(`?versionId=${first.promptVersionId.toUpperCase()}`)).promptVersionId,
+    ).toBe(first.promptVersionId);
   });
 
   test('404 for an unknown prompt, an unknown version, and a version of another prompt', async () => {
@@ -106,7 +108,7 @@ describe('GET /prompts/:promptId/versions', () => {
     const published: string[] = [];
     for (let number = 1; number <= 12; number += 1) {
       published.unshift(
-        (await service.publish('many', text(`version ${number}`, `Title ${number}`)))
+        (await service.publish('many', promptText(`version ${number}`, `Title ${number}`)))
           .promptVersionId,
       );
     }
@@ -167,8 +169,11 @@ describe('GET /prompts/publish?q=', () => {
   });
 
   test('the best match comes first', async () => {
-    await service.publish('lighthouse', text('a', 'Lighthouse'));
-    await service.publish('tale-of-the-lighthouse', text('b', 'A tale of the lighthouse keeper'));
+    await service.publish('lighthouse', promptText('a', 'Lighthouse'));
+    await service.publish(
+      'tale-of-the-lighthouse',
+      promptText('b', 'A tale of the lighthouse keeper'),
+    );
     await service.publish(
       'keeper',
       '---\ntitle: Keeper\ndescription: lives in a lighthouse\n---\nc',
@@ -185,7 +190,7 @@ describe('GET /prompts/publish?q=', () => {
   });
 
   test('counts uses', async () => {
-    const { promptVersionId } = await service.publish('used', text('x', 'Used'));
+    const { promptVersionId } = await service.publish('used', promptText('x', 'Used'));
     for (let run = 0; run < 3; run += 1) {
       await service.post('/runs', { promptVersionId, inputs: {} });
     }
@@ -217,22 +222,28 @@ describe('GET /prompts/publish?q=', () => {
 
 describe('publishing', () => {
   test('the same content is the same version, and published once', async () => {
-    const first = await service.publish('same', text('a'));
-    const again = await service.publish('same', text('a'));
+    const first = await service.publish('same', promptText('a'));
+    const again = await service.publish('same', promptText('a'));
     expect(again).toEqual({ ...first, changed: false });
   });
 
   test('line ends and a byte-order mark make no other content', async () => {
-    const first = await service.publish('line-ends', text('a'));
-    const again = await service.publish('line-ends', `\uFEFF${text('a').replaceAll('\n', '\r\n')}`);
+    const first = await service.publish('line-ends', promptText('a'));
+    const again = await service.publish(
+      'line-ends',
+      `\uFEFF${promptText('a').replaceAll('\n', '\r\n')}`,
+    );
     expect(again).toEqual({ ...first, changed: false });
   });
 
   test("an older version's content published again makes that version the latest", async () => {
-    const one = await service.publish('back', text('one'));
-    const two = await service.publish('back', text('two'));
+    const one = await service.publish('back', promptText('one'));
+    const two = await service.publish('back', promptText('two'));
 
-    expect(await service.publish('back', text('one'))).toMatchObject({ ...one, changed: true });
+    expect(await service.publish('back', promptText('one'))).toMatchObject({
+      ...one,
+      changed: true,
+    });
 
     const list = await service.data<PromptVersionList>(`/prompts/${one.promptId}/versions`);
     expect(list.versions).toMatchObject([
@@ -243,7 +254,7 @@ describe('publishing', () => {
   });
 
   test('an unpublished prompt is gone everywhere but in its runs', async () => {
-    const { promptId, promptVersionId } = await service.publish('gone', text('here'));
+    const { promptId, promptVersionId } = await service.publish('gone', promptText('here'));
     const run = await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} });
 
     expect(await unpublish('gone')).toBe(true);
@@ -263,7 +274,7 @@ describe('publishing', () => {
     expect((await service.get(`/runs/${run.data.runId}`)).http).toBe(200);
     expect((await service.data<RunPage>('/runs?limit=1')).rows[0]?.runId).toBe(run.data.runId);
 
-    expect(await service.publish('gone', text('here'))).toMatchObject({
+    expect(await service.publish('gone', promptText('here'))).toMatchObject({
       promptVersionId,
       changed: true,
     });

@@ -18,62 +18,69 @@ async function start(options: Parameters<typeof TestService.start>[0]): Promise<
 
 afterEach(() => service.close());
 
-const slow = (key?: string) =>
+const createSlowRun = (key?: string) =>
   service.post<Run & RunReference>(
     '/runs',
     { promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '130' } },
     { key },
   );
 
-const statuses = async (key?: string) =>
+const listStatuses = async (key?: string) =>
   (await service.data<RunPage>('/runs?limit=50', { key })).rows.map(row => row.runStatus);
 
 test("a user's runs beyond the limit of the queue are refused until some have ended", async () => {
   await start({ maxConcurrentRuns: 1, maxQueuedRunsPerUser: 2 });
-  for (let run = 0; run < 3; run += 1) expect((await slow()).http).toBe(504);
-  const refused = await slow();
+  for (let run = 0; run < 3; run += 1) expect((await createSlowRun()).http).toBe(504);
+  const refused = await createSlowRun();
 
   expect(refused).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR' });
   expect(refused.message).toContain('at most 2)');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await statuses()).toEqual(['queued', 'queued', 'running']);
+  expect(await listStatuses()).toEqual(['queued', 'queued', 'running']);
   expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
 
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
-  expect((await slow(ben)).http).toBe(504);
+  expect((await createSlowRun(ben)).http).toBe(504);
 
   await clock.waitForSleep(DELAY, 2);
   clock.advance(DELAY);
 
   // The next one starts a moment after this one has ended.
-  await expect.poll(() => statuses()).toEqual(['queued', 'running', 'succeeded']);
-  expect((await slow()).http).toBe(504);
+  await expect.poll(() => listStatuses()).toEqual(['queued', 'running', 'succeeded']);
+  expect((await createSlowRun()).http).toBe(504);
 });
 
 test("one user's queue does not delay another's first run", async () => {
   await start({ maxConcurrentRuns: 2 });
-  for (let run = 0; run < 20; run += 1) await slow();
+  for (let run = 0; run < 20; run += 1) await createSlowRun();
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
-  await slow(ben);
-  expect(await statuses(ben)).toEqual(['running']);
+  await createSlowRun(ben);
+  expect(await listStatuses(ben)).toEqual(['running']);
 });
 
 test("users take turns, and each one's runs go in order", async () => {
   await start({ maxConcurrentRuns: 2 });
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
-  await slow(ben);
-  for (let run = 0; run < 6; run += 1) await slow();
-  for (let run = 0; run < 2; run += 1) await slow(ben);
+  await createSlowRun(ben);
+  for (let run = 0; run < 6; run += 1) await createSlowRun();
+  for (let run = 0; run < 2; run += 1) await createSlowRun(ben);
 
-  expect(await statuses(ben)).toEqual(['queued', 'queued', 'running']);
-  expect(await statuses()).toEqual(['queued', 'queued', 'queued', 'queued', 'queued', 'running']);
+  expect(await listStatuses(ben)).toEqual(['queued', 'queued', 'running']);
+  expect(await listStatuses()).toEqual([
+    'queued',
+    'queued',
+    'queued',
+    'queued',
+    'queued',
+    'running',
+  ]);
 
   await clock.waitForSleep(DELAY, 2);
   clock.advance(DELAY);
 
-  await expect.poll(() => statuses(ben)).toEqual(['queued', 'running', 'succeeded']);
+  await expect.poll(() => listStatuses(ben)).toEqual(['queued', 'running', 'succeeded']);
   await expect
-    .poll(() => statuses())
+    .poll(() => listStatuses())
     .toEqual(['queued', 'queued', 'queued', 'queued', 'running', 'succeeded']);
 });
 
@@ -109,18 +116,19 @@ test('a user whose media takes up the space gets 507 until it expires, and can r
 
 test('the pictures of unfinished runs count until the runs end', async () => {
   await start({ maxMediaBytes: 200, syncWindowMs: 120_000 });
-  const describePicture = await service.versionOf('describe');
-  const image = (bytes: Buffer) => ({
-    promptVersionId: describePicture,
+  const describeImage = await service.versionOf('describe');
+  const describeRequest = (bytes: Buffer) => ({
+    promptVersionId: describeImage,
     inputs: { imageInputs: [{ type: 'base64', base64: bytes.toString('base64') }] },
   });
 
   for (let run = 0; run < 5; run += 1) {
-    expect((await service.post('/runs', image(png(3, 2)))).http).toBe(200);
+    expect((await service.post('/runs', describeRequest(png(3, 2)))).http).toBe(200);
   }
 
   expect(
-    (await service.post('/runs', image(Buffer.concat([png(3, 2), Buffer.alloc(200)])))).http,
+    (await service.post('/runs', describeRequest(Buffer.concat([png(3, 2), Buffer.alloc(200)]))))
+      .http,
   ).toBe(507);
 });
 
@@ -149,6 +157,6 @@ test('the texts of unfinished runs count until the runs end, in the queue too', 
   await clock.waitForSleep(DELAY, 2);
   clock.advance(DELAY);
 
-  await expect.poll(() => statuses()).toContain('succeeded');
+  await expect.poll(() => listStatuses()).toContain('succeeded');
   expect((await note(90)).http).toBe(504);
 });

@@ -8,12 +8,12 @@ const WINDOW = 120_000;
 let service: TestService;
 afterEach(() => service.close());
 
-async function slowRun(seconds: string): Promise<object> {
+async function buildSlowRun(seconds: string): Promise<object> {
   const promptVersionId = await service.versionOf('sandbox');
   return { promptVersionId, inputs: {}, runOptions: { delaySeconds: seconds } };
 }
 
-async function onlyRow(): Promise<RunPage['rows'][number]> {
+async function getOnlyRow(): Promise<RunPage['rows'][number]> {
   const { rows } = await service.data<RunPage>('/runs');
   expect(rows).toHaveLength(1);
   return rows[0] as RunPage['rows'][number];
@@ -23,7 +23,7 @@ describe('a run that takes longer than the window', () => {
   test('is answered 504 with its id, continues, and is polled to its end', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW });
-    const creation = service.post<RunReference>('/runs', await slowRun('130'));
+    const creation = service.post<RunReference>('/runs', await buildSlowRun('130'));
     await clock.waitForSleep(130_000);
     await clock.waitForSleep(WINDOW);
     clock.advance(WINDOW);
@@ -45,7 +45,7 @@ describe('a run that takes longer than the window', () => {
       tokens: 0,
     });
 
-    expect(await onlyRow()).toMatchObject({ runId, outputs: [], runStatus: 'running' });
+    expect(await getOnlyRow()).toMatchObject({ runId, outputs: [], runStatus: 'running' });
 
     clock.advance(10_000);
     await expect
@@ -59,7 +59,7 @@ describe('a run that takes longer than the window', () => {
   test('a run that ends within the window is answered at once, not when the window is over', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW });
-    const creation = service.post<Run>('/runs', await slowRun('30'));
+    const creation = service.post<Run>('/runs', await buildSlowRun('30'));
     await clock.waitForSleep(30_000);
     await clock.waitForSleep(WINDOW);
     clock.advance(30_000);
@@ -69,9 +69,9 @@ describe('a run that takes longer than the window', () => {
   test('waits in the queue as queued while others run', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW, maxConcurrentRuns: 1 });
-    const first = service.post<Run>('/runs', await slowRun('30'));
+    const first = service.post<Run>('/runs', await buildSlowRun('30'));
     await clock.waitForSleep(30_000);
-    const second = service.post<Run>('/runs', await slowRun('5'));
+    const second = service.post<Run>('/runs', await buildSlowRun('5'));
     await clock.waitForSleep(WINDOW, 2);
     const statuses = (await service.data<RunPage>('/runs')).rows.map(row => row.runStatus);
 
@@ -99,7 +99,7 @@ describe('a run that takes longer than the window', () => {
     const creation = fetch(`${service.service.url}/runs`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.key}` },
-      body: JSON.stringify(await slowRun('30')),
+      body: JSON.stringify(await buildSlowRun('30')),
       signal: gone.signal,
     });
 
@@ -109,7 +109,7 @@ describe('a run that takes longer than the window', () => {
     await expect(creation).rejects.toThrow();
 
     clock.advance(30_000);
-    await expect.poll(onlyRow).toMatchObject({ runStatus: 'succeeded' });
+    await expect.poll(getOnlyRow).toMatchObject({ runStatus: 'succeeded' });
   });
 });
 
@@ -118,7 +118,7 @@ describe('credits are reserved when a run is created and settled when it finishe
     const clock = new HandClock();
     service = await TestService.start({ clock });
     const before = await service.data<{ credits: number }>('/me/credits');
-    const creation = service.post<Run>('/runs', await slowRun('5'));
+    const creation = service.post<Run>('/runs', await buildSlowRun('5'));
     await clock.waitForSleep(5000);
 
     expect(await service.data('/me/credits')).toEqual({ credits: before.credits - 1 });
@@ -127,7 +127,7 @@ describe('credits are reserved when a run is created and settled when it finishe
     await creation;
 
     expect(await service.data('/me/credits')).toEqual({ credits: before.credits - 1 });
-    expect((await onlyRow()).credits).toBe(1);
+    expect((await getOnlyRow()).credits).toBe(1);
   });
 
   test('a failure is free: given back, and null in the list', async () => {
@@ -136,6 +136,6 @@ describe('credits are reserved when a run is created and settled when it finishe
     const promptVersionId = await service.versionOf('sandbox');
     await service.post('/runs', { promptVersionId, inputs: {}, runOptions: { outcome: 'failed' } });
     expect(await service.data('/me/credits')).toEqual(before);
-    expect((await onlyRow()).credits).toBeNull();
+    expect((await getOnlyRow()).credits).toBeNull();
   });
 });

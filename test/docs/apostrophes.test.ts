@@ -9,16 +9,16 @@ const RECOGNISERS = new Set([path.join('models', 'providers', 'answers', 'refuse
 
 test('messages and guides are written with one apostrophe', () => {
   const files = [
-    ...below('src', /\.tsx?$/),
-    ...below('docs', /\.(md|txt)$/),
-    ...below('completions', /./),
+    ...listFilesBelow('src', /\.tsx?$/),
+    ...listFilesBelow('docs', /\.(md|txt)$/),
+    ...listFilesBelow('completions', /./),
     'README.md',
   ];
   const mixed = files.filter(file => readFileSync(path.join(root, file), 'utf8').includes('’'));
   expect(mixed).toEqual([]);
 });
 
-function below(folder: string, name: RegExp): string[] {
+function listFilesBelow(folder: string, name: RegExp): string[] {
   return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter(file => name.test(file) && !RECOGNISERS.has(file))
     .map(file => path.join(folder, file));

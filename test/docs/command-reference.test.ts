@@ -17,12 +17,12 @@ async function printHelp(...argv: string[]): Promise<string> {
   return (await printWholeHelp(...argv)).replace(/\n\nFlags of every command .*\n$/u, '\n');
 }
 
-async function topic(name: string): Promise<string> {
+async function renderTopic(name: string): Promise<string> {
   return (await runInProcess(['help', name])).stdout();
 }
 
 /** Returns the help of every command, as one page. */
-async function reference(): Promise<string> {
+async function renderReference(): Promise<string> {
   const sections: string[] = [];
   for (const command of PATHS.toSorted()) {
     sections.push(
@@ -30,7 +30,7 @@ async function reference(): Promise<string> {
     );
   }
 
-  const topics = await Promise.all(['flags', 'environment', 'exit-codes'].map(topic));
+  const topics = await Promise.all(['flags', 'environment', 'exit-codes'].map(renderTopic));
   return [
     '# Commands\n\nGenerated from the help of each command by `npm run docs`.\n',
     ...sections,
@@ -41,8 +41,8 @@ async function reference(): Promise<string> {
 /**
  * Returns the same for `man`, to which a line that begins with a dot or a quote would be a request.
  */
-async function manPage(): Promise<string> {
-  const roff = (text: string): string =>
+async function renderManPage(): Promise<string> {
+  const escapeRoff = (text: string): string =>
     text
       .replaceAll('\\', '\\e')
       .replaceAll('-', '\\-')
@@ -55,18 +55,23 @@ async function manPage(): Promise<string> {
     '.SH SYNOPSIS',
     '.B promptrun\n.I command\n[\n.I arguments\n] [\n.I flags\n]',
     '.SH DESCRIPTION\n.nf',
-    `${roff((await printHelp()).trimEnd())}\n.fi`,
+    `${escapeRoff((await printHelp()).trimEnd())}\n.fi`,
   ];
   for (const command of PATHS.toSorted()) {
     const help = await printHelp(...command.split(' '));
-    lines.push(`.SH ${roff(command).toUpperCase()}`, '.nf', roff(help.trimEnd()), '.fi');
+    lines.push(
+      `.SH ${escapeRoff(command).toUpperCase()}`,
+      '.nf',
+      escapeRoff(help.trimEnd()),
+      '.fi',
+    );
   }
 
   for (const name of ['flags', 'environment', 'exit-codes']) {
     lines.push(
-      `.SH ${roff(name).toUpperCase()}`,
+      `.SH ${escapeRoff(name).toUpperCase()}`,
       '.nf',
-      roff((await topic(name)).trimEnd()),
+      escapeRoff((await renderTopic(name)).trimEnd()),
       '.fi',
     );
   }
@@ -91,10 +96,10 @@ describe('the command reference', () => {
   });
 
   it('is what their help says, in docs/commands.md', async () => {
-    await expect(await reference()).toMatchFileSnapshot(path.join(docs, 'commands.md'));
+    await expect(await renderReference()).toMatchFileSnapshot(path.join(docs, 'commands.md'));
   });
 
   it('is what their help says, in the man page', async () => {
-    await expect(await manPage()).toMatchFileSnapshot(path.join(docs, 'man', 'promptrun.1'));
+    await expect(await renderManPage()).toMatchFileSnapshot(path.join(docs, 'man', 'promptrun.1'));
   });
 });

@@ -11,7 +11,7 @@ import { runInProcess } from '../support/context.ts';
 const GUIDE = readFileSync(path.resolve(import.meta.dirname, '../../docs/models.md'), 'utf8');
 const [, PART = ''] = GUIDE.split('## Programs and addresses\n');
 
-const fenced = (language: string): string =>
+const getFencedBlock = (language: string): string =>
   new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'su').exec(PART)?.[1] ?? '';
 
 interface Double {
@@ -90,7 +90,7 @@ const PRINTED: Readonly<Record<string, Double>> = {
 /**
  * Writes a program that answers with its input, in the format of the program that it stands for.
  */
-function double({
+function writeDouble({
   args,
   isJson,
   printed,
@@ -118,22 +118,22 @@ describe.skipIf(process.platform === 'win32')(
     mkdirSync(bin);
 
     for (const [name, program] of Object.entries(PRINTED)) {
-      writeFileSync(path.join(bin, name), double(program));
+      writeFileSync(path.join(bin, name), writeDouble(program));
       chmodSync(path.join(bin, name), 0o755);
     }
 
-    writeFileSync(path.join(home, 'rag.py'), fenced('python'));
+    writeFileSync(path.join(home, 'rag.py'), getFencedBlock('python'));
     writeFileSync(
       path.join(home, 'ask.prompt'),
       '---\ninput: {schema: {question: string}}\n---\nSay {{question}}\n',
     );
 
-    function run(model: string, question: string, yaml = fenced('yaml')) {
+    function run(model: string, question: string, yaml = getFencedBlock('yaml')) {
       writeFileSync(path.join(home, 'models.yaml'), yaml);
       const argv = ['run', 'ask.prompt', '--models', 'models.yaml', '-m', model];
       return runInProcess([...argv, '-i', `question=${question}`, '--json'], {
         home,
-        local: serviceWith(bin),
+        local: createServiceWith(bin),
       });
     }
 
@@ -205,7 +205,10 @@ describe.skipIf(process.platform === 'win32')(
       });
       await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
-      const yaml = fenced('yaml').replace('https://bot.corner.example', `http://127.0.0.1:${port}`);
+      const yaml = getFencedBlock('yaml').replace(
+        'https://bot.corner.example',
+        `http://127.0.0.1:${port}`,
+      );
       const answer = await ask('our-bot', yaml).finally(() => server.close());
 
       expect(answer).toMatchObject({
@@ -220,7 +223,7 @@ describe.skipIf(process.platform === 'win32')(
 );
 
 /** Returns the local service with doubles before all other programs. */
-function serviceWith(bin: string): typeof localService {
+function createServiceWith(bin: string): typeof localService {
   const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, BOT_KEY: 'bot-key' };
   return {
     ...localService,

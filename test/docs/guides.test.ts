@@ -7,29 +7,31 @@ import { runCommand } from '../support/command.ts';
 import { runInProcess, temporaryDirectory } from '../support/context.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
-const guide = (file: string): string => readFileSync(path.join(root, 'docs', file), 'utf8');
+const readGuide = (file: string): string => readFileSync(path.join(root, 'docs', file), 'utf8');
 
 describe('help of a guide', () => {
   it.each(Object.entries(GUIDES))('%s ends with %s', async (name, file) => {
     const { stdout, exitCode } = await runInProcess(['help', name]);
-    expect(stdout().endsWith(guide(file))).toBe(true);
+    expect(stdout().endsWith(readGuide(file))).toBe(true);
     expect(exitCode).toBe(0);
   });
 
   it('is found by the name of its file, to which the links of other guides lead', async () => {
     const { stdout, exitCode } = await runInProcess(['help', 'tests-and-recordings']);
-    expect(stdout()).toBe(guide('tests-and-recordings.md'));
+    expect(stdout()).toBe(readGuide('tests-and-recordings.md'));
     expect(exitCode).toBe(0);
   });
 
   it('begins with the help of the command if one has that name', async () => {
     const help = (await runInProcess(['batch', '--help'])).stdout();
-    expect((await runInProcess(['help', 'batch'])).stdout()).toBe(`${help}\n${guide('batch.md')}`);
+    expect((await runInProcess(['help', 'batch'])).stdout()).toBe(
+      `${help}\n${readGuide('batch.md')}`,
+    );
   });
 
   it('is printed by the built command', async () => {
     const { stdout, stderr, code } = await runCommand(['help', 'prompt-files']);
-    expect(stdout).toBe(guide('prompt-files.md'));
+    expect(stdout).toBe(readGuide('prompt-files.md'));
     expect(stderr).toBe('');
     expect(code).toBe(0);
   });
@@ -47,6 +49,6 @@ describe('help of a guide', () => {
       encoding: 'utf8',
     });
 
-    expect(stdout).toBe(guide('tests-and-recordings.md'));
+    expect(stdout).toBe(readGuide('tests-and-recordings.md'));
   });
 });

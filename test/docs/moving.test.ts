@@ -25,7 +25,7 @@ describe.runIf(isPosix)('moving here', () => {
   // The provider of the examples is not asked: a built-in model stands in for it.
   writeFileSync(path.join(data, 'models.yaml'), 'modelAliases:\n  openai/gpt-6-luna: echo\n');
 
-  const inShell = (line: string): { code: number | null; stderr: string } => {
+  const runInShell = (line: string): { code: number | null; stderr: string } => {
     const script = `promptrun() { "${process.execPath}" "${COMMAND}" "$@"; }\n${line}`;
     const env = commandEnvironment(directory);
     const { status, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
@@ -49,7 +49,7 @@ describe.runIf(isPosix)('moving here', () => {
     for (const line of lines) {
       const { code, stderr } = line.startsWith('promptrun ')
         ? await runCommandHere(splitCommand(line), { home: directory })
-        : inShell(line);
+        : runInShell(line);
       expect(stderr, line).toEqual(expect.any(String));
       expect(code, line).toBe(0);
     }

@@ -27,10 +27,10 @@ describe('SECURITY.md', () => {
 
   it.each(proofs)('names a test that exists: %s "%s"', (file, name) => {
     const source = readFileSync(path.join(root, file), 'utf8').replaceAll("\\'", "'");
-    expect(source).toMatch(new RegExp(`['"\`]${escaped(name)}['"\`],`, 'u'));
+    expect(source).toMatch(new RegExp(`['"\`]${escapeText(name)}['"\`],`, 'u'));
   });
 });
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[$()*+./?[\\\]^{|}]/gu, '\\$&');
 }

@@ -111,7 +111,7 @@ type Instance = Awaited<ReturnType<typeof startInstance>>;
 /** Starts what the service of compose.yaml starts, on a port of this machine. */
 async function startInstance({ url }: Database, port = '0') {
   const { one } = (parse(documentText('deploy/compose.yaml'), { merge: true }) as Compose).services;
-  const filledIn = (text: string): string => text.replace(/\$\{PUBLIC_URL:[^}]*\}/u, ADDRESS);
+  const fillIn = (text: string): string => text.replace(/\$\{PUBLIC_URL:[^}]*\}/u, ADDRESS);
   const options = { home: temporaryDirectory(), env: { PROMPTRUN_DATABASE_URL: url } };
 
   expect(one.environment['PROMPTRUN_DATABASE_URL']).toMatch(
@@ -119,7 +119,7 @@ async function startInstance({ url }: Database, port = '0') {
   );
 
   const running: RunningCommand = startCommand(
-    [...one.command.map(filledIn), '--port', port],
+    [...one.command.map(fillIn), '--port', port],
     options,
   );
   onTestFinished(() => void running.child.kill());

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/context.ts';
 const root = path.resolve(import.meta.dirname, '..', '..');
 
 /** Returns the lines a picture shows, without their colours and the times in them. */
-function pictureLines(file: string): string[] {
+function readPictureLines(file: string): string[] {
   const texts = readFileSync(file, 'utf8').matchAll(/<text [^>]*>(.*)<\/text>/gu);
   return [...texts].map(([, line = '']) =>
     line.replaceAll(/<[^>]*>/gu, '').replaceAll(/\d+\.\d s/gu, '0.0 s'),
@@ -18,8 +18,10 @@ describe('the picture of the terminal', () => {
   it('shows what its commands print today', () => {
     const drawn = path.join(temporaryDirectory(), 'terminal.svg');
     execFileSync(process.execPath, ['scripts/terminal-picture.js', drawn], { cwd: root });
-    expect(pictureLines(path.join(root, 'docs', 'terminal.svg'))).toEqual(pictureLines(drawn));
-    expect(pictureLines(drawn)).toContain('Hello, Ada! A pleasant day to you.');
+    expect(readPictureLines(path.join(root, 'docs', 'terminal.svg'))).toEqual(
+      readPictureLines(drawn),
+    );
+    expect(readPictureLines(drawn)).toContain('Hello, Ada! A pleasant day to you.');
   });
 
   it('leaves the width of its letters to the font, which browsers differ in', () => {

@@ -61,15 +61,15 @@ const PHRASES: readonly Rule[] = [
 ];
 
 const shipped = [
-  ...below('src', /\.(?:tsx?|html|css)$/),
-  ...below('docs', /\.(?:md|txt)$/),
+  ...listFilesBelow('src', /\.(?:tsx?|html|css)$/),
+  ...listFilesBelow('docs', /\.(?:md|txt)$/),
   'README.md',
 ];
 
 const guides = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
 const tools = ['test', 'scripts', 'action', 'bin']
-  .flatMap(folder => below(folder, /\.(?:ts|m?js)$/))
+  .flatMap(folder => listFilesBelow(folder, /\.(?:ts|m?js)$/))
   .filter(file => !file.endsWith('/words.test.ts'));
 
 test.each(BEGINNINGS)('no comment begins with $pattern', rule => {
@@ -91,7 +91,7 @@ function expectNone({ pattern, instead }: Rule, files: readonly string[]): void 
   expect(places, `write ${instead}`).toEqual([]);
 }
 
-function below(folder: string, name: RegExp): string[] {
+function listFilesBelow(folder: string, name: RegExp): string[] {
   return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter(file => name.test(file))
     .map(file => path.posix.join(folder, file.split(path.sep).join('/')));

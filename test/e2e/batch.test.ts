@@ -24,14 +24,14 @@ function homeWithRows(): string {
  */
 function open(home: string): string[] {
   const states = new Map<string, string>();
-  for (const line of wholeLines(path.join(home, 'results.jsonl.journal'))) {
+  for (const line of readWholeLines(path.join(home, 'results.jsonl.journal'))) {
     const { id, state } = JSON.parse(line) as { id?: string; state?: string };
     if (id !== undefined && state !== undefined) states.set(id, state);
   }
   return [...states].filter(([, state]) => state === 'creating').map(([id]) => id);
 }
 
-function wholeLines(file: string): string[] {
+function readWholeLines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(0, -1);
   } catch {
@@ -40,7 +40,7 @@ function wholeLines(file: string): string[] {
 }
 
 /** Returns the rows that have a run, by the outputs of the runs. */
-function greetedRows(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
+function listGreetedRows(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
   return runs.map(({ outputs }) => /row-\d+/u.exec(outputs[0]?.data ?? '')?.[0] ?? '?');
 }
 
@@ -60,7 +60,7 @@ test('if a batch is killed and resumed, each row runs once and none is lost', as
   expect(resumed).toMatchObject({ code: 0 });
 
   await settled();
-  const once = greetedRows(await runs());
+  const once = listGreetedRows(await runs());
 
   expect(once.toSorted()).toEqual(Array.from({ length: ROWS }, (_, index) => `row-${index + 1}`));
   expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(

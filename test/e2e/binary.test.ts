@@ -56,7 +56,7 @@ function canTest(): boolean {
   return false;
 }
 
-function tourLines(): string[] {
+function listTourLines(): string[] {
   const tour = readFileSync(path.join(root, 'README.md'), 'utf8').split('\n## The tour\n')[1] ?? '';
   const blocks = (tour.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```/gu);
   return [...blocks].flatMap(([, block = '']) => block.trim().split('\n'));
@@ -66,7 +66,7 @@ function splitWords(line: string): string[] {
   return (line.match(/"[^"]*"|[^\s"]+/gu) ?? []).map(word => word.replaceAll('"', ''));
 }
 
-function neededBy(file: string): string[] {
+function listLibraries(file: string): string[] {
   return [...execFileSync('ldd', [file], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/gu)].map(
     ([, library = '']) => library,
   );
@@ -76,7 +76,7 @@ function neededBy(file: string): string[] {
  * Returns everything below a folder, with facts that distinguish a written file from an untouched
  * one.
  */
-function fileStates(folder: string): string[] {
+function listFileStates(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map(name => {
       const { ino, mtimeMs, mode } = statSync(path.join(folder, name));
@@ -118,7 +118,7 @@ describe.skipIf(!canTest())('the single executable', () => {
       );
     });
 
-    for (const library of new Set([executable, ...natives].flatMap(neededBy))) {
+    for (const library of new Set([executable, ...natives].flatMap(listLibraries))) {
       expect(path.basename(library)).toMatch(ALLOWED);
       const copy = path.join(home, library);
       mkdirSync(path.dirname(copy), { recursive: true });
@@ -131,7 +131,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     chmodSync(home, 0o755);
   });
 
-  const promptrun = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const runBinary = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const { status, stdout, stderr } = spawnSync(
       CHROOT,
       [`--userspec=${USER}:${USER}`, home, '/promptrun', ...args],
@@ -140,10 +140,10 @@ describe.skipIf(!canTest())('the single executable', () => {
     return { code: status, stdout, stderr };
   };
 
-  const postcard = (env?: Readonly<Record<string, string>>) =>
-    promptrun(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy', '--save'], env);
+  const runPostcard = (env?: Readonly<Record<string, string>>) =>
+    runBinary(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy', '--save'], env);
 
-  const unpackedIn = (folder: string): string[] =>
+  const listUnpackedIn = (folder: string): string[] =>
     readdirSync(path.join(home, folder), { recursive: true, encoding: 'utf8' }).map(name =>
       path.join(home, folder, name),
     );
@@ -161,7 +161,7 @@ describe.skipIf(!canTest())('the single executable', () => {
   });
 
   it('prints version, help, guides and completion like the package, and writes nothing', async () => {
-    const before = fileStates(home);
+    const before = listFileStates(home);
     for (const args of [
       ['--version'],
       ['--help'],
@@ -171,22 +171,22 @@ describe.skipIf(!canTest())('the single executable', () => {
       ['completion', 'zsh'],
       ['__complete', 'bash', '--', 'promptrun ru'],
     ]) {
-      const { code, stdout } = promptrun(args);
+      const { code, stdout } = runBinary(args);
       const ofPackage = await runCommand(args);
       expect(stdout, args.join(' ')).toBe(ofPackage.stdout);
       expect(code, args.join(' ')).toBe(ofPackage.code);
     }
-    expect(fileStates(home)).toEqual(before);
+    expect(listFileStates(home)).toEqual(before);
   });
 
   it("takes the README's whole tour without Node, /proc, a PATH or anything else", () => {
-    const lines = tourLines();
+    const lines = listTourLines();
     expect(lines.length).toBeGreaterThanOrEqual(10);
 
     for (const line of lines) {
       const [program, ...args] = splitWords(line);
       if (program === 'promptrun') {
-        const { code, stderr } = promptrun(args);
+        const { code, stderr } = runBinary(args);
         expect(stderr, line).toEqual(expect.any(String));
         expect(code, line).toBe(0);
       } else {
@@ -200,25 +200,25 @@ describe.skipIf(!canTest())('the single executable', () => {
       2,
     );
 
-    const { stdout } = promptrun(['uninstall', '--dry-run']);
+    const { stdout } = runBinary(['uninstall', '--dry-run']);
     expect(stdout).toMatch(/^\/home\/\.cache\/promptrun\/[0-9a-f]{64}\tunpacked parts/mu);
   }, 180_000);
 
   it('carries out runs and checks in separate processes', () => {
-    const { stdout } = promptrun(['run', 'sandbox', '--no-wait']);
-    expect(promptrun(['runs', 'wait', stdout.trim()]).code).toBe(0);
+    const { stdout } = runBinary(['run', 'sandbox', '--no-wait']);
+    expect(runBinary(['runs', 'wait', stdout.trim()]).code).toBe(0);
     writeFileSync(
       path.join(home, 'a.test.yaml'),
       'target: hello\ncases:\n  - inputs: { name: Ada }\n    expect: { javascript: "output.length > 3" }\n',
     );
-    expect(promptrun(['test', 'a.test.yaml'])).toMatchObject({
+    expect(runBinary(['test', 'a.test.yaml'])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('1 passed'),
     });
   });
 
   it('unpacks once, into folders that are the user’s alone', () => {
-    expect(postcard()).toMatchObject({ code: 0 });
+    expect(runPostcard()).toMatchObject({ code: 0 });
 
     const cache = path.join(home, 'home/.cache/promptrun');
     const folders = readdirSync(cache);
@@ -230,9 +230,9 @@ describe.skipIf(!canTest())('the single executable', () => {
       expect(statSync(path.join(cache, folder)).mode & 0o777).toBe(0o700);
     }
 
-    const before = fileStates(cache);
-    expect(postcard()).toMatchObject({ code: 0 });
-    expect(fileStates(cache)).toEqual(before);
+    const before = listFileStates(cache);
+    expect(runPostcard()).toMatchObject({ code: 0 });
+    expect(listFileStates(cache)).toEqual(before);
   });
 
   it.each([
@@ -246,8 +246,8 @@ describe.skipIf(!canTest())('the single executable', () => {
     ],
     ['gone', (file: string) => rmSync(file)],
   ])('writes a file that is %s again, and closes its folder', (_, damage) => {
-    postcard();
-    const files = unpackedIn('home/.cache/promptrun').filter(file => statSync(file).isFile());
+    runPostcard();
+    const files = listUnpackedIn('home/.cache/promptrun').filter(file => statSync(file).isFile());
     const whole = files.map(file => readFileSync(file));
 
     for (const file of files) {
@@ -255,7 +255,7 @@ describe.skipIf(!canTest())('the single executable', () => {
       chmodSync(path.dirname(file), 0o755);
     }
 
-    expect(postcard()).toMatchObject({ code: 0 });
+    expect(runPostcard()).toMatchObject({ code: 0 });
 
     for (const [index, file] of files.entries()) {
       expect(readFileSync(file).equals(whole[index] ?? Buffer.alloc(0))).toBe(true);
@@ -268,7 +268,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     chmodSync(path.join(home, 'tmp'), 0o1777);
     const env = { XDG_CACHE_HOME: '/dev/null/cache', TMPDIR: '/tmp' };
 
-    expect(postcard(env)).toMatchObject({ code: 0 });
+    expect(runPostcard(env)).toMatchObject({ code: 0 });
 
     const own = path.join(home, 'tmp', `promptrun-${USER}`);
     expect(statSync(own).mode & 0o777).toBe(0o700);
@@ -276,7 +276,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     // Another user's folder of that name is not used.
     chownSync(own, 0, 0);
     chmodSync(own, 0o777);
-    const { code, stderr } = postcard(env);
+    const { code, stderr } = runPostcard(env);
 
     expect(code).toBe(EXIT.runFailed);
     expect(stderr).toContain('/dev/null/cache/promptrun');
@@ -312,14 +312,14 @@ describe.skipIf(!canTest())('the single executable', () => {
     writeFileSync(path.join(home, 'completions/promptrun.bash'), 'evil');
     writeFileSync(path.join(home, 'docs/batch.md'), 'evil');
 
-    expect(postcard()).toMatchObject({ code: 0 });
-    expect(promptrun(['run', 'sandbox', '--no-wait'])).toMatchObject({ code: 0 });
-    expect(promptrun(['completion', 'bash']).stdout).not.toContain('evil');
-    expect(promptrun(['help', 'batch']).stdout).not.toContain('evil');
+    expect(runPostcard()).toMatchObject({ code: 0 });
+    expect(runBinary(['run', 'sandbox', '--no-wait'])).toMatchObject({ code: 0 });
+    expect(runBinary(['completion', 'bash']).stdout).not.toContain('evil');
+    expect(runBinary(['help', 'batch']).stdout).not.toContain('evil');
   });
 
   it('is the ordinary command if a user sets the variable of its own processes', () => {
-    const { code, stdout } = promptrun(['--version'], {
+    const { code, stdout } = runBinary(['--version'], {
       PROMPTRUN_INTERNAL_FILE: 'run-process.cjs',
     });
     expect(stdout).toBe(
@@ -329,6 +329,6 @@ describe.skipIf(!canTest())('the single executable', () => {
   });
 
   it("obeys NODE_OPTIONS, as the package's Node does", () => {
-    expect(promptrun(['--version'], { NODE_OPTIONS: '--no-such-option' }).code).toBe(9);
+    expect(runBinary(['--version'], { NODE_OPTIONS: '--no-such-option' }).code).toBe(9);
   });
 });

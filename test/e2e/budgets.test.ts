@@ -30,7 +30,7 @@ interface Call {
 }
 
 /** Returns the modules that a run of the built command has loaded by its end. */
-async function loadedBy({ args, env = {}, command = COMMAND }: Call): Promise<Loaded> {
+async function measureLoaded({ args, env = {}, command = COMMAND }: Call): Promise<Loaded> {
   const report = path.join(temporaryDirectory(), 'loaded.json');
   const { code, stderr } = await runCommand(args, {
     command,
@@ -110,7 +110,7 @@ describe('what the built command loads', () => {
       { files: 7, kilobytes: 199, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
-    expectWithin(await loadedBy({ args }), budget);
+    expectWithin(await measureLoaded({ args }), budget);
   });
 
   it('for one call of a service', async () => {
@@ -122,7 +122,7 @@ describe('what the built command loads', () => {
     };
     service = await startScriptedService([{ expect: { method: 'POST' }, answer: success(run) }]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
-    const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
+    const loaded = await measureLoaded({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
     expectWithin(loaded, { files: 9, kilobytes: 580, builtins });
   });
@@ -153,11 +153,14 @@ describe('what the built command loads', () => {
       { files: 8, kilobytes: 337, builtins: READ_SETTINGS },
     ],
   ] as const)('for a process %s', async (_, name, budget) => {
-    expectWithin(await loadedBy({ command: path.join(INSTALLED, 'dist', name), args: [] }), budget);
+    expectWithin(
+      await measureLoaded({ command: path.join(INSTALLED, 'dist', name), args: [] }),
+      budget,
+    );
   });
 
   it('for one run on the embedded service', async () => {
-    const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
+    const loaded = await measureLoaded({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
     expectWithin(loaded, { files: 15, kilobytes: 937, builtins });
   });

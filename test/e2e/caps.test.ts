@@ -34,17 +34,17 @@ class ChargingProvider {
   }
 
   /** Resolves once it has charged so often. */
-  async charged(times: number): Promise<void> {
+  async waitForCharges(times: number): Promise<void> {
     this.#wanted = times;
     if (this.charges.length < times) await new Promise<void>(resolve => (this.#reached = resolve));
   }
 
   readonly handler = (response: ServerResponse): void => {
-    const chance = this.#chance();
+    const chance = this.#nextChance();
     if (chance < 0.05) return void response.writeHead(429, { 'retry-after': '0' }).end('{}');
     if (chance < 0.1) return void response.writeHead(400).end('{"error":{"message":"no"}}');
 
-    const output = 10 * Math.ceil(this.#chance() * 10);
+    const output = 10 * Math.ceil(this.#nextChance() * 10);
     if (this.charges.push(10 * INPUT + output * OUTPUT) >= this.#wanted) this.#reached();
     if (chance < 0.15) return void response.writeHead(500).end('{}');
 
@@ -52,10 +52,10 @@ class ChargingProvider {
     const body = { ...(chatAnswer('an answer').body as object), usage };
     setTimeout(() => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    }, this.#chance() * 20);
+    }, this.#nextChance() * 20);
   };
 
-  #chance(): number {
+  #nextChance(): number {
     this.#seed = (Math.imul(this.#seed, 1_664_525) + 1_013_904_223) >>> 0;
     return this.#seed / 2 ** 32;
   }
@@ -91,14 +91,14 @@ afterEach(() => provider.close());
  * Kills the command each time so many more runs were charged for, resumes it, and finally lets it
  * end.
  */
-async function killedAndResumed(
+async function killAndResume(
   args: readonly string[],
   ledger: ChargingProvider,
   kills: readonly number[],
 ): Promise<CommandOutcome> {
   for (const [index, charged] of kills.entries()) {
     const running = startCommand([...args, ...(index === 0 ? [] : ['--resume'])], { env, home });
-    await ledger.charged(charged);
+    await ledger.waitForCharges(charged);
     running.child.kill('SIGKILL');
     await running.ended;
   }
@@ -121,7 +121,7 @@ describe('a cap on what a command costs', () => {
       writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
       const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
       const capped = [...args, '--max-cost', String(cap), '--concurrency', String(concurrency)];
-      const ended = await killedAndResumed(capped, ledger, [40, 60]);
+      const ended = await killAndResume(capped, ledger, [40, 60]);
 
       expect(ended).toMatchObject({
         code: EXIT.capReached,
@@ -153,7 +153,7 @@ describe('a cap on what a command costs', () => {
       'cases:\n  - { inputs: { name: Ada }, repeat: 400, pass: 1 }\n',
     );
     const args = ['test', '--max-cost', '0.04', '--concurrency', '8'];
-    const ended = await killedAndResumed(args, ledger, [15, 30]);
+    const ended = await killAndResume(args, ledger, [15, 30]);
 
     expect(ended).toMatchObject({
       code: EXIT.capReached,
@@ -174,7 +174,7 @@ describe('a cap on what a command costs', () => {
     const args = ['test', 'hello.test.yaml', '--judge', 'priced', '--max-cost', '0.06'];
 
     // Whatever a kill cuts off counts as the dearest, so that few are left for the last start.
-    const ended = await killedAndResumed(args, ledger, [15, 30]);
+    const ended = await killAndResume(args, ledger, [15, 30]);
     expect(ended.code).toBe(EXIT.capReached);
     expect(ledger.sum).toBeLessThanOrEqual(0.06 * 1e8);
     expect(ledger.charges.length).toBeGreaterThan(30);

@@ -33,40 +33,40 @@ describe('the cache of compiled code', () => {
       env: commandEnvironment(copy, env),
     });
 
-  const version = (): string => run(['--version']);
+  const printVersion = (): string => run(['--version']);
 
   /** Keeps what was compiled, as any command does that may write. */
-  const keep = (env?: Record<string, string>): string => run(['alias', 'list'], env);
+  const keepCompiled = (env?: Record<string, string>): string => run(['alias', 'list'], env);
 
-  const kept = (): string[] =>
+  const listKept = (): string[] =>
     readdirSync(compiled, { recursive: true, encoding: 'utf8' })
       .filter(name => name.endsWith('.v8'))
       .map(name => path.join(compiled, name));
 
   it('is kept beside it, once, for this version of Node', () => {
-    const first = keep();
-    const files = kept();
+    const first = keepCompiled();
+    const files = listKept();
 
     expect(files.map(file => path.basename(file))).toContain('main.cjs.v8');
     expect(path.basename(path.dirname(files[0] ?? ''))).toContain(process.version);
 
     const before = files.map(file => readFileSync(file));
-    expect(keep()).toBe(first);
-    expect(kept()).toEqual(files);
+    expect(keepCompiled()).toBe(first);
+    expect(listKept()).toEqual(files);
     expect(files.map(file => readFileSync(file))).toEqual(before);
   });
 
   it('is not used for a command that has changed, be it as long as before', () => {
-    keep();
-    const before = version();
+    keepCompiled();
+    const before = printVersion();
     const after = before.replace(/\d+/, major => String((Number(major) + 1) % 10));
     const main = path.join(copy, 'dist/main.cjs');
     writeFileSync(main, readFileSync(main, 'utf8').replaceAll(before.trim(), after.trim()));
 
-    expect(version()).toBe(after);
+    expect(printVersion()).toBe(after);
 
-    keep();
-    expect(version()).toBe(after);
+    keepCompiled();
+    expect(printVersion()).toBe(after);
   });
 
   it.each([
@@ -79,22 +79,22 @@ describe('the cache of compiled code', () => {
   ] satisfies [string, (bytes: Buffer) => Uint8Array][])(
     'is written again if it is %s',
     (_, damage) => {
-      const before = keep();
-      const [main = ''] = kept().filter(file => path.basename(file) === 'main.cjs.v8');
+      const before = keepCompiled();
+      const [main = ''] = listKept().filter(file => path.basename(file) === 'main.cjs.v8');
       const whole = readFileSync(main);
       const damaged = damage(whole);
       writeFileSync(main, damaged);
 
-      expect(keep()).toBe(before);
+      expect(keepCompiled()).toBe(before);
       expect(readFileSync(main).equals(damaged)).toBe(false);
       expect(readFileSync(main).length).toBeGreaterThan(whole.length / 2);
-      expect(keep()).toBe(before);
+      expect(keepCompiled()).toBe(before);
     },
   );
 
   it('is compiled anew if another V8 made it', () => {
-    keep();
-    const [main = ''] = kept().filter(file => path.basename(file) === 'main.cjs.v8');
+    keepCompiled();
+    const [main = ''] = listKept().filter(file => path.basename(file) === 'main.cjs.v8');
     const source = readFileSync(path.join(copy, 'dist/main.cjs'));
     const foreign = Buffer.alloc(2000, 7);
     const sums = Buffer.alloc(8);
@@ -102,17 +102,17 @@ describe('the cache of compiled code', () => {
     sums.writeUInt32LE(crc32(foreign), 4);
     const other = Buffer.concat([foreign, sums]);
     writeFileSync(main, other);
-    keep();
+    keepCompiled();
 
     expect(readFileSync(main).equals(other)).toBe(false);
   });
 
   it('is not written if it has no place, or is turned off', () => {
-    keep({ NODE_DISABLE_COMPILE_CACHE: '1' });
+    keepCompiled({ NODE_DISABLE_COMPILE_CACHE: '1' });
     expect(existsSync(compiled)).toBe(false);
     writeFileSync(compiled, 'a file where the directory would be');
-    keep();
-    expect(version()).toMatch(/^\d+\.\d+\.\d+\n$/);
+    keepCompiled();
+    expect(printVersion()).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   it.each([

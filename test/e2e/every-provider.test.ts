@@ -234,7 +234,7 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
   }
 
   provider.dialect = dialect;
-  provider.reset(answering);
+  provider.reset(answerRequest);
   const address = engine === undefined ? addressVariable(name, reached, provider) : {};
   const { code, stdout, stderr } = await runCommandHere(
     ['run', './all.prompt', '--image', 'picture=house.png', '-m', `${name}/${model}`],
@@ -270,7 +270,7 @@ it('the built command reaches all of them, and nothing that a client writes reac
     if (!doubles.has(name)) onTestFinished(() => double.close());
     doubles.set(name, double);
     double.dialect = reached.dialect ?? 'local';
-    double.reset(answering);
+    double.reset(answerRequest);
     Object.assign(env, addressVariable(name, reached, double), keyVariable(name));
   }
 
@@ -324,7 +324,7 @@ function keyVariable(name: string): Record<string, string> {
   return key === undefined ? {} : { [key]: 'a-key-of-the-provider' };
 }
 
-const answering: ProviderHandler = (response, request) => {
+const answerRequest: ProviderHandler = (response, request) => {
   const answer = answerInForm(request, ANSWER);
   if (typeof answer === 'function') return answer(response, request);
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));

@@ -26,11 +26,11 @@ const model = new PaidModel({
   'ask.test.yaml': 'cases:\n  - {name: a story, inputs: {who: Ada}, expect: [{contains: Once}]}\n',
 });
 
-const command = (words: readonly string[], stdin = ''): Promise<CommandOutcome> =>
+const runLine = (words: readonly string[], stdin = ''): Promise<CommandOutcome> =>
   model.command(words, stdin);
 
 /** Starts a command, and stops it once the provider was asked. */
-async function stopped(line: string, by: string): Promise<CommandOutcome> {
+async function stopCommand(line: string, by: string): Promise<CommandOutcome> {
   if (by === '--timeout') return model.outOfTime(line.split(' '));
   const { raise, ended } = startHere(line.split(' '));
   await expect.poll(model.requestCount).toBe(1);
@@ -43,7 +43,7 @@ const startHere = (words: readonly string[]): ReturnType<typeof startCommandHere
   startCommandHere(words, { home: model.home, env: model.env });
 
 /** Returns the commands that were advised, word for word. */
-function advisedIn(stderr: string): string[] {
+function listAdvisedCommands(stderr: string): string[] {
   return [
     ...stderr.matchAll(
       /promptrun (?:runs|run|prompts|versions|login|doctor|account)\b(?:(?!, or )[^;\n])*/gu,
@@ -52,7 +52,7 @@ function advisedIn(stderr: string): string[] {
 }
 
 /** Configures a `serve` of this machine, on which `ask` is published. */
-async function hosted(window = '120s'): Promise<void> {
+async function configureHosted(window = '120s'): Promise<void> {
   key = await model.serve('--sync-window', window);
 }
 
@@ -62,14 +62,14 @@ let key = '';
 async function asOperator(line: string): Promise<string> {
   const { env } = model;
   model.env = { PROMPTRUN_DATA_DIR: `${model.home}/the-data` };
-  const { code, stdout, stderr } = await command([...line.split(' '), '--profile', 'local']);
+  const { code, stdout, stderr } = await runLine([...line.split(' '), '--profile', 'local']);
   model.env = env;
   expect({ line, code, stderr }).toMatchObject({ code: 0 });
   return stdout;
 }
 
 /** Configures a scripted service. */
-async function scripted(...script: Exchange[]): Promise<void> {
+async function configureScripted(...script: Exchange[]): Promise<void> {
   const service = await startScriptedService(
     script.map(exchange => ({ times: 'any', ...exchange })),
     { isOrdered: false },
@@ -79,7 +79,7 @@ async function scripted(...script: Exchange[]): Promise<void> {
 }
 
 /** Configures a service that can't be reached, without a key. */
-function elsewhere(): void {
+function configureUnreachable(): void {
   model.env['PROMPTRUN_BASE_URL'] = 'https://prompts.example.invalid/v1';
 }
 
@@ -103,28 +103,28 @@ const cases: {
 }[] = [
   ...(
     [
-      [RUN, 'SIGINT', elsewhere, 130, RERUN_HERE],
-      [RUN, 'SIGTERM', elsewhere, 143, RERUN_HERE],
-      [RUN, 'SIGHUP', elsewhere, 143, RERUN_HERE],
-      [RUN, '--timeout', elsewhere, 6, RERUN_HERE],
-      [HOSTED_RUN, 'SIGINT', hosted, 130, /^promptrun runs wait --last$/],
-      [HOSTED_RUN, '--timeout', hosted, 6, WAIT_FOR_ID],
-      [HOSTED_RUN, '--timeout', () => hosted('50ms'), 6, WAIT_FOR_ID],
+      [RUN, 'SIGINT', configureUnreachable, 130, RERUN_HERE],
+      [RUN, 'SIGTERM', configureUnreachable, 143, RERUN_HERE],
+      [RUN, 'SIGHUP', configureUnreachable, 143, RERUN_HERE],
+      [RUN, '--timeout', configureUnreachable, 6, RERUN_HERE],
+      [HOSTED_RUN, 'SIGINT', configureHosted, 130, /^promptrun runs wait --last$/],
+      [HOSTED_RUN, '--timeout', configureHosted, 6, WAIT_FOR_ID],
+      [HOSTED_RUN, '--timeout', () => configureHosted('50ms'), 6, WAIT_FOR_ID],
     ] as const
   ).map(([line, by, where, code, advises]) => ({
     name: `${line} stopped by ${by}`,
     where,
-    bring: () => stopped(line, by),
+    bring: () => stopCommand(line, by),
     code,
     advises,
   })),
   {
     name: 'a creation that SIGTERM left unanswered, on a serve named by --base-url',
     bring: async () => {
-      await hosted();
+      await configureHosted();
       const { PROMPTRUN_BASE_URL: baseUrl = '', ...others } = model.env;
       model.env = others;
-      return stopped(`${HOSTED_RUN} --base-url ${baseUrl}`, 'SIGTERM');
+      return stopCommand(`${HOSTED_RUN} --base-url ${baseUrl}`, 'SIGTERM');
     },
     code: EXIT.terminated,
     advises: /^promptrun runs wait --last --base-url \S+$/,
@@ -132,8 +132,8 @@ const cases: {
   ...['get', 'save'].map(verb => ({
     name: `runs ${verb} --last of a run that continues`,
     bring: async () => {
-      expect((await command([...RUN.split(' '), '--no-wait'])).code).toBe(0);
-      return command(['runs', verb, '--last']);
+      expect((await runLine([...RUN.split(' '), '--no-wait'])).code).toBe(0);
+      return runLine(['runs', verb, '--last']);
     },
     code: verb === 'get' ? 0 : 2,
     advises: verb === 'get' ? /^promptrun runs wait \S+$/ : /^promptrun runs wait \S+ --save$/,
@@ -149,16 +149,16 @@ const cases: {
     ] as const
   ).map(([words, code, advises]) => ({
     name: words.join(' '),
-    bring: () => command(words),
+    bring: () => runLine(words),
     code,
     advises,
   })),
   {
     name: 'no key for the service',
     bring: async () => {
-      await hosted();
+      await configureHosted();
       delete model.env['PROMPTRUN_API_KEY'];
-      return command(['runs', 'list']);
+      return runLine(['runs', 'list']);
     },
     code: EXIT.unauthorised,
     advises: /^promptrun login --base-url \S+$/,
@@ -168,7 +168,7 @@ const cases: {
   {
     name: 'a run that continues after a 504, until Ctrl-C',
     bring: async () => {
-      await hosted('50ms');
+      await configureHosted('50ms');
       const { stderr, raise, ended } = startHere([...HOSTED_RUN.split(' '), '--debug']);
       await expect.poll(stderr).toMatch(/ 504 in/u);
       raise('SIGINT');
@@ -180,10 +180,10 @@ const cases: {
   {
     name: 'a run that `api` was given the id of with a 504',
     bring: async () => {
-      await hosted('50ms');
-      const { stdout } = await command(['prompts', 'get', 'ask', '--query', 'promptVersionId']);
+      await configureHosted('50ms');
+      const { stdout } = await runLine(['prompts', 'get', 'ask', '--query', 'promptVersionId']);
       const body = { promptVersionId: stdout.trim(), inputs: { textInputs: { who: 'Ada' } } };
-      return command(['api', 'POST', '/runs', '--input', '-'], JSON.stringify(body));
+      return runLine(['api', 'POST', '/runs', '--input', '-'], JSON.stringify(body));
     },
     code: EXIT.fault,
     advises: WAIT_FOR_ID,
@@ -191,7 +191,7 @@ const cases: {
   {
     name: 'a call of an agent that is cancelled',
     bring: async () => {
-      await hosted('50ms');
+      await configureHosted('50ms');
       const agent = await startAgent([], { home: model.home, env: model.env });
       const cancel = new AbortController();
       const call = agent.call(
@@ -214,11 +214,11 @@ const cases: {
   ...['get', 'show', 'rerun'].map(verb => ({
     name: `runs ${verb} of a run of another service`,
     bring: async () => {
-      await hosted();
-      const { stdout } = await command(
+      await configureHosted();
+      const { stdout } = await runLine(
         'run hello -i name=Ada --profile local --no-wait'.split(' '),
       );
-      return command(['runs', verb, verb === 'show' ? stdout.slice(0, 8) : stdout.trim()]);
+      return runLine(['runs', verb, verb === 'show' ? stdout.slice(0, 8) : stdout.trim()]);
     },
     code: EXIT.notFound,
     advises: new RegExp(`^promptrun runs ${verb} [0-9a-f-]{36} --profile local$`),
@@ -226,20 +226,20 @@ const cases: {
   {
     name: 'a stored key that was revoked',
     bring: async () => {
-      await hosted();
+      await configureHosted();
       const revoked = (await asOperator('keys create --user bob')).trim();
       const baseUrl = model.env['PROMPTRUN_BASE_URL'] ?? '';
       delete model.env['PROMPTRUN_API_KEY'];
       delete model.env['PROMPTRUN_BASE_URL'];
-      await command(['login', '--profile', 'work', '--base-url', baseUrl], revoked);
-      await command(['profile', 'use', 'work']);
+      await runLine(['login', '--profile', 'work', '--base-url', baseUrl], revoked);
+      await runLine(['profile', 'use', 'work']);
       const keys = JSON.parse(await asOperator('keys list --json')) as {
         id: string;
         user: string;
       }[];
       await asOperator(`keys revoke ${keys.find(({ user }) => user === 'bob')?.id}`);
 
-      return command(['runs', 'list']);
+      return runLine(['runs', 'list']);
     },
     code: EXIT.unauthorised,
     advises: /^promptrun login --profile work$/,
@@ -248,20 +248,20 @@ const cases: {
   },
   {
     name: 'too few credits',
-    where: hosted,
+    where: configureHosted,
     bring: async () => {
       await asOperator('users set local --credits 0');
-      return command(HOSTED_RUN.split(' '));
+      return runLine(HOSTED_RUN.split(' '));
     },
     code: EXIT.unauthorised,
     advises: /^promptrun account$/,
   },
   {
     name: 'no plan, which `account` says in its turn',
-    where: hosted,
+    where: configureHosted,
     bring: async () => {
       await asOperator('users set local --plan none');
-      return command(HOSTED_RUN.split(' '));
+      return runLine(HOSTED_RUN.split(' '));
     },
     code: EXIT.unauthorised,
     advises: /^promptrun account$/,
@@ -270,8 +270,8 @@ const cases: {
   {
     name: 'a refused key of one of two services',
     bring: async () => {
-      await scripted({ answer: failure(402, 'PAYMENT_REQUIRED_ERROR', 'no plan') });
-      return command(['compare', 'ask', 'ask.prompt', '--from', 'rows.csv']);
+      await configureScripted({ answer: failure(402, 'PAYMENT_REQUIRED_ERROR', 'no plan') });
+      return runLine(['compare', 'ask', 'ask.prompt', '--from', 'rows.csv']);
     },
     code: EXIT.unauthorised,
     advises: /^promptrun account$/,
@@ -282,7 +282,7 @@ const cases: {
     bring: async () => {
       // The port of a server that has ended may be given to the next one.
       model.env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9', PROMPTRUN_API_KEY: 'key' };
-      return command(['runs', 'list', '--timeout', '20s']);
+      return runLine(['runs', 'list', '--timeout', '20s']);
     },
     code: EXIT.fault,
     advises: /^promptrun doctor$/,
@@ -299,25 +299,25 @@ it.each(isPosix ? cases : cases.filter(({ name }) => !/SIG|Ctrl-C/.test(name)))(
 
     expect(outcome).toMatchObject({ code });
 
-    const advised = advisedIn(outcome.stderr);
+    const advised = listAdvisedCommands(outcome.stderr);
     expect(advised).not.toHaveLength(0);
     expect(advised.filter(line => !advises.test(line))).toEqual([]);
 
     model.answerAll();
 
     for (const line of advised) {
-      const { code: ended, stderr } = await command(splitCommand(line), stdin?.());
+      const { code: ended, stderr } = await runLine(splitCommand(line), stdin?.());
       expect({ line, ended, stderr }).toMatchObject({ line, ended: ends });
     }
 
-    if (afterwards !== undefined) expect(await command(afterwards)).toMatchObject({ code: 0 });
+    if (afterwards !== undefined) expect(await runLine(afterwards)).toMatchObject({ code: 0 });
   },
 );
 
 it('batch ask.prompt, stopped by --timeout: the same command with the advised flags runs the failed row', async () => {
-  elsewhere();
+  configureUnreachable();
   const line = 'batch ask.prompt --from rows.csv --out out.jsonl';
-  const outcome = await stopped(line, '--timeout');
+  const outcome = await stopCommand(line, '--timeout');
 
   expect(outcome).toMatchObject({ code: EXIT.waitTimeout });
 
@@ -327,7 +327,7 @@ it('batch ask.prompt, stopped by --timeout: the same command with the advised fl
   const [, retry = ''] = /^Run the failed ones again with: (.+)$/mu.exec(outcome.stderr) ?? [];
   model.answerAll();
 
-  expect(await command([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });
+  expect(await runLine([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });
 });
 
 /** The ways to stop a command, each with its exit code. */
@@ -339,15 +339,15 @@ const STOPS: [string, number][] = [
 it.each(STOPS)(
   'test ask.test.yaml, stopped by %s: the same command with the advised flags resumes',
   async (by, exitCode) => {
-    elsewhere();
-    const outcome = await stopped('test ask.test.yaml', by);
+    configureUnreachable();
+    const outcome = await stopCommand('test ask.test.yaml', by);
 
     expect(outcome).toMatchObject({ code: exitCode });
     expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
 
     model.answerAll();
     const words = ['test', 'ask.test.yaml'];
-    const again = await command([...words, '--resume']);
+    const again = await runLine([...words, '--resume']);
 
     // The run was stopped, and may have been paid for: it is not made again unasked.
     expect(again).toMatchObject({ code: EXIT.runFailed });
@@ -355,29 +355,29 @@ it.each(STOPS)(
     expect(again.stderr).toContain(
       'note: the runs of 1 case were stopped; --failed runs them again\n',
     );
-    expect(await command([...words, '--failed'])).toMatchObject({ code: 0 });
+    expect(await runLine([...words, '--failed'])).toMatchObject({ code: 0 });
   },
 );
 
 it.each(STOPS)(
   'compare, stopped by %s: the same command with the advised flags makes the runs again',
   async (by, exitCode) => {
-    elsewhere();
+    configureUnreachable();
     const line = 'compare ask.prompt ask.prompt --from rows.csv --fail-on failed --concurrency 1';
-    const outcome = await stopped(line, by);
+    const outcome = await stopCommand(line, by);
 
     expect(outcome).toMatchObject({ code: exitCode });
     expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
 
     model.answerAll();
     const words = line.split(' ');
-    const again = await command([...words, '--resume']);
+    const again = await runLine([...words, '--resume']);
 
     expect(again).toMatchObject({ code: EXIT.runFailed });
     expect(again.stderr).not.toContain('runs rerun');
 
     const [retry = ''] = /--resume --retry-failed(?= makes)/u.exec(again.stderr) ?? [];
-    expect(await command([...words, ...retry.split(' ')])).toMatchObject({ code: 0 });
+    expect(await runLine([...words, ...retry.split(' ')])).toMatchObject({ code: 0 });
   },
 );
 
@@ -395,15 +395,15 @@ it.each([
   },
 ])('a lost answer and $what: the advised command works', async ({ rows, advises }) => {
   const run = { promptVersionId: VERSION_ID, runStatus: 'succeeded', tokens: 1 };
-  const listed = (): object =>
+  const listedAnswer = (): object =>
     success({
       rows: rows.map(runId => ({ ...run, runId, createdAt: new Date().toISOString() })),
       hasMore: false,
     });
 
-  await scripted(
+  await configureScripted(
     { expect: { method: 'POST', path: '/runs' }, answer: 'reset-after-body', times: 1 },
-    { expect: { method: 'GET', path: '/runs' }, answer: listed },
+    { expect: { method: 'GET', path: '/runs' }, answer: listedAnswer },
     ...[RUN_ID, OTHER_ID].map(runId => ({
       expect: { path: `/runs/${runId}` },
       answer: success({ ...run, runId, outputs: [] }),
@@ -414,20 +414,20 @@ it.each([
     ['run', VERSION_ID],
     ['runs', 'wait', '--last'],
   ]) {
-    const outcome = await command(words);
+    const outcome = await runLine(words);
     expect(outcome).toMatchObject({ code: EXIT.fault });
-    const lines = advisedIn(outcome.stderr);
+    const lines = listAdvisedCommands(outcome.stderr);
     expect(lines).toEqual(advises.map(wanted => expect.stringMatching(wanted) as string));
-    for (const line of lines) expect(await command(splitCommand(line))).toMatchObject({ code: 0 });
+    for (const line of lines) expect(await runLine(splitCommand(line))).toMatchObject({ code: 0 });
   }
 
-  expect((await command(['runs', 'journal'])).stdout).toContain('in doubt');
+  expect((await runLine(['runs', 'journal'])).stdout).toContain('in doubt');
 });
 
 it('several runs that begin alike: each of the ids that are named can be asked for', async () => {
   const run = { promptVersionId: VERSION_ID, runStatus: 'succeeded', tokens: 1, outputs: [] };
   const ids = [RUN_ID, OTHER_ID];
-  await scripted(
+  await configureScripted(
     {
       expect: { method: 'GET', path: '/runs' },
       answer: success({ rows: ids.map(runId => ({ ...run, runId })), hasMore: false }),
@@ -438,26 +438,26 @@ it('several runs that begin alike: each of the ids that are named can be asked f
     })),
   );
 
-  const { code, stderr } = await command(['runs', 'get', RUN_ID.slice(0, 8)]);
+  const { code, stderr } = await runLine(['runs', 'get', RUN_ID.slice(0, 8)]);
   expect({ code, stderr }).toMatchObject({
     code: EXIT.usage,
     stderr: expect.stringContaining(ids.join(', ')) as string,
   });
 
-  for (const id of ids) expect(await command(['runs', 'get', id])).toMatchObject({ code: 0 });
+  for (const id of ids) expect(await runLine(['runs', 'get', id])).toMatchObject({ code: 0 });
 });
 
 it.each([
   ['batch ask.prompt --from rows.csv --out out.jsonl', '--max-cost', () => {}],
-  ['batch ask --from rows.csv --out out.jsonl', '--max-credits', hosted],
-  ['test ask.test.yaml', '--max-cost', elsewhere],
-  ['test ask.test.yaml', '--max-credits', elsewhere],
+  ['batch ask --from rows.csv --out out.jsonl', '--max-credits', configureHosted],
+  ['test ask.test.yaml', '--max-cost', configureUnreachable],
+  ['test ask.test.yaml', '--max-credits', configureUnreachable],
 ] as const)(
   '%s stopped at %s: the same command with the advised flags resumes',
   async (line, flag, where) => {
     model.answerAll();
     await where();
-    const outcome = await command([...line.split(' '), flag, '0']);
+    const outcome = await runLine([...line.split(' '), flag, '0']);
 
     expect(outcome).toMatchObject({ code: EXIT.capReached });
 
@@ -466,19 +466,19 @@ it.each([
       [];
     const more = advised.replace('and ', '').replace('<more>', '10');
 
-    expect(await command([...line.split(' '), ...more.split(' ')])).toMatchObject({ code: 0 });
+    expect(await runLine([...line.split(' '), ...more.split(' ')])).toMatchObject({ code: 0 });
   },
 );
 
 it.runIf(isPosix)(
   'a creation in doubt is in `runs journal` until the advised command settles it',
   async () => {
-    await hosted();
-    const outcome = await stopped(HOSTED_RUN, 'SIGINT');
-    expect((await command(['runs', 'journal'])).stdout).toContain('in doubt');
+    await configureHosted();
+    const outcome = await stopCommand(HOSTED_RUN, 'SIGINT');
+    expect((await runLine(['runs', 'journal'])).stdout).toContain('in doubt');
     model.answerAll();
-    const [line = ''] = advisedIn(outcome.stderr);
-    expect(await command(splitCommand(line))).toMatchObject({ code: 0 });
-    expect((await command(['runs', 'journal'])).stdout).not.toContain('in doubt');
+    const [line = ''] = listAdvisedCommands(outcome.stderr);
+    expect(await runLine(splitCommand(line))).toMatchObject({ code: 0 });
+    expect((await runLine(['runs', 'journal'])).stdout).not.toContain('in doubt');
   },
 );

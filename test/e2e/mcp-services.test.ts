@@ -107,7 +107,7 @@ const ofList: Exchange = {
   times: 'any',
 };
 
-async function scripted(
+async function startScripted(
   ...script: Exchange[]
 ): Promise<{ service: ScriptedService; env: Record<string, string> }> {
   const service = await startScriptedService(script, { isOrdered: false });
@@ -120,7 +120,7 @@ async function scripted(
 
 describe('an agent of a service elsewhere', () => {
   it('waits for a run whose creation took too long, with progress meanwhile', async () => {
-    const { env } = await scripted(
+    const { env } = await startScripted(
       ofVersion,
       {
         expect: { method: 'POST' },
@@ -143,7 +143,7 @@ describe('an agent of a service elsewhere', () => {
   });
 
   it('learns whose key was refused', async () => {
-    const { env } = await scripted({
+    const { env } = await startScripted({
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key'),
       times: 'any',
     });
@@ -157,7 +157,7 @@ describe('an agent of a service elsewhere', () => {
   });
 
   it('learns of an unknown input or option before anything is created, cached or not', async () => {
-    const { service, env } = await scripted(ofVersion, {
+    const { service, env } = await startScripted(ofVersion, {
       expect: { path: '/resources' },
       answer: success({ hash: 'h', resources: { models: [] } }),
       times: 'any',
@@ -184,7 +184,7 @@ describe('an agent of a service elsewhere', () => {
       slug: 'card',
       configs: [{ textInputs: { place: { type: 'string' } }, imageInputs: [] }],
     };
-    const { env } = await scripted({
+    const { env } = await startScripted({
       expect: { path: '/prompts/publish' },
       answer: success({ rows: [row] }),
     });
@@ -198,7 +198,7 @@ describe('an agent of a service elsewhere', () => {
 
   it('gets an error in place of a page that is sent as a picture', async () => {
     const headers = { 'content-type': 'image/png' };
-    const { service, env } = await scripted(
+    const { service, env } = await startScripted(
       ofVersion,
       ofList,
       {
@@ -221,7 +221,7 @@ describe('an agent of a service elsewhere', () => {
 
   it('stops asking for a run once its call is cancelled', async () => {
     const giveUp = new AbortController();
-    const { service, env } = await scripted(
+    const { service, env } = await startScripted(
       ofVersion,
       {
         expect: { method: 'POST' },
@@ -252,7 +252,7 @@ describe('an agent of a service elsewhere', () => {
       { type: 'error', data: HOSTILE },
     ];
 
-    const { env } = await scripted(
+    const { env } = await startScripted(
       ofVersion,
       { expect: { method: 'POST' }, answer: success({ ...ended, runStatus: 'failed', outputs }) },
       { expect: { path: '/prompts' }, answer: failure(404, 'NOT_FOUND_ERROR', HOSTILE) },

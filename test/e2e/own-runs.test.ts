@@ -18,21 +18,21 @@ import { isPosix } from '../support/system.ts';
 const model = new PaidModel({ 'rows.csv': 'who\nAda\n' });
 const { requestCount } = model;
 
-const command = (...args: string[]): Promise<CommandOutcome> => model.command(args);
+const runLine = (...args: string[]): Promise<CommandOutcome> => model.command(args);
 
 const RUN = ['run', 'ask.prompt', '-i', 'who=Ada'];
 
 /** Starts a run whose provider was asked, and does not answer. */
-const askedFor = (): Promise<RunningCommand> => model.startAsking(RUN);
+const startRun = (): Promise<RunningCommand> => model.startAsking(RUN);
 
-async function signalled(signal: NodeJS.Signals): Promise<CommandOutcome> {
-  const running = await askedFor();
+async function signalCommand(signal: NodeJS.Signals): Promise<CommandOutcome> {
+  const running = await startRun();
   running.child.kill(signal);
   return running.ended;
 }
 
-async function newestRun(): Promise<{ runId: string; runStatus: string }> {
-  const { stdout } = await command('runs', 'list', '--json');
+async function findNewestRun(): Promise<{ runId: string; runStatus: string }> {
+  const { stdout } = await runLine('runs', 'list', '--json');
   return (
     (JSON.parse(stdout) as { runId: string; runStatus: string }[])[0] ?? {
       runId: '',
@@ -41,24 +41,24 @@ async function newestRun(): Promise<{ runId: string; runStatus: string }> {
   );
 }
 
-async function get(runId: string): Promise<Run> {
-  const { stdout } = await command('runs', 'get', runId, '--json');
+async function getRun(runId: string): Promise<Run> {
+  const { stdout } = await runLine('runs', 'get', runId, '--json');
   return JSON.parse(stdout) as Run;
 }
 
 /** Runs another command on this machine, which must start nothing again. */
-async function somethingElse(): Promise<void> {
-  expect((await command('run', 'hello', '-i', 'name=Bob')).code).toBe(0);
+async function runOtherCommands(): Promise<void> {
+  expect((await runLine('run', 'hello', '-i', 'name=Bob')).code).toBe(0);
   const service = await serveHere([], { home: model.home, env: model.env });
-  expect((await command('run', 'sandbox')).code).toBe(0);
+  expect((await runLine('run', 'sandbox')).code).toBe(0);
   expect(await service.stop()).toBe(0);
 }
 
 describe('a run on this machine belongs to its command:', () => {
   const stopped = [
-    { by: 'Ctrl-C', code: EXIT.interrupted, stop: () => signalled('SIGINT') },
-    { by: 'SIGTERM', code: EXIT.terminated, stop: () => signalled('SIGTERM') },
-    { by: 'SIGHUP', code: EXIT.terminated, stop: () => signalled('SIGHUP') },
+    { by: 'Ctrl-C', code: EXIT.interrupted, stop: () => signalCommand('SIGINT') },
+    { by: 'SIGTERM', code: EXIT.terminated, stop: () => signalCommand('SIGTERM') },
+    { by: 'SIGHUP', code: EXIT.terminated, stop: () => signalCommand('SIGHUP') },
     { by: '--timeout', code: EXIT.waitTimeout, stop: () => model.outOfTime(RUN) },
   ];
 
@@ -69,12 +69,12 @@ describe('a run on this machine belongs to its command:', () => {
       expect(outcome.code).toBe(code);
       expect(outcome.stderr).toContain('may have been paid for');
 
-      await somethingElse();
+      await runOtherCommands();
       expect(requestCount()).toBe(1);
 
       const [, advised = ''] = /promptrun (runs rerun \S+)/.exec(outcome.stderr) ?? [];
       const runId = advised.split(' ').at(-1) ?? '';
-      const run = await get(runId);
+      const run = await getRun(runId);
 
       expect(run.runStatus).toBe('failed');
       expect(run.outputs).toMatchObject([{ type: 'error' }]);
@@ -82,7 +82,7 @@ describe('a run on this machine belongs to its command:', () => {
       expect(run.outputs[0]?.data).toContain(`promptrun runs rerun ${runId}`);
 
       model.provider.reset(chatAnswer('Once upon a time'));
-      expect(await command(...advised.split(' '))).toMatchObject({
+      expect(await runLine(...advised.split(' '))).toMatchObject({
         code: 0,
         stdout: 'Once upon a time\n',
       });
@@ -94,17 +94,17 @@ describe('a run on this machine belongs to its command:', () => {
   it.each(['a command', 'a service'])(
     'if that is killed, %s that reads the run next finds it failed',
     async reader => {
-      const running = await askedFor();
+      const running = await startRun();
       running.child.kill('SIGKILL');
       await running.ended;
-      if (reader === 'a service') await somethingElse();
-      const listed = await command('runs', 'list', '--status', 'failed', '--json');
+      if (reader === 'a service') await runOtherCommands();
+      const listed = await runLine('runs', 'list', '--status', 'failed', '--json');
       const [row] = JSON.parse(listed.stdout) as { runId: string; outputs: Run['outputs'] }[];
 
       expect(row?.outputs[0]?.data).toContain(`promptrun runs rerun ${row?.runId}`);
       expect(row?.outputs[0]?.data).toContain('killed');
 
-      await somethingElse();
+      await runOtherCommands();
       expect(requestCount()).toBe(1);
     },
   );
@@ -130,11 +130,11 @@ it.runIf(isPosix)(
 
     const [line = ''] = readFileSync(path.join(model.home, 'out.jsonl'), 'utf8').split('\n');
     expect(JSON.parse(line)).toMatchObject({ row: 1, runStatus: 'failed' });
-    expect((await command(...args, '--resume')).code).toBe(EXIT.runFailed);
+    expect((await runLine(...args, '--resume')).code).toBe(EXIT.runFailed);
     expect(requestCount()).toBe(1);
 
     model.provider.reset(chatAnswer('Once'));
-    expect((await command(...args, '--resume', '--retry-failed')).code).toBe(0);
+    expect((await runLine(...args, '--resume', '--retry-failed')).code).toBe(0);
     expect(requestCount()).toBe(1);
   },
 );
@@ -161,14 +161,14 @@ describe('with --no-wait the run', () => {
   });
 
   it('is carried out by a separate process, whose end runs wait sees', async () => {
-    const { stdout, code } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
+    const { stdout, code } = await runLine('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     expect(code).toBe(0);
 
     const runId = stdout.trim();
     await expect.poll(requestCount).toBe(1);
 
     const waiter = model.start(['runs', 'wait', runId]);
-    await somethingElse();
+    await runOtherCommands();
     model.answerAll();
 
     expect(await waiter.ended).toMatchObject({ code: 0, stdout: 'Once\n' });
@@ -176,7 +176,7 @@ describe('with --no-wait the run', () => {
   });
 
   it('is ended by runs cancel, and who waits for it ends with 5', async () => {
-    const { stdout } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
+    const { stdout } = await runLine('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     const runId = stdout.trim();
 
     await expect.poll(requestCount).toBe(1);
@@ -184,18 +184,18 @@ describe('with --no-wait the run', () => {
     const waiter = model.start(['runs', 'wait', runId]);
     const gone = new Promise(resolve => model.open[0]?.once('close', resolve));
 
-    expect(await command('runs', 'cancel', runId)).toMatchObject({ code: 0, stdout: '' });
+    expect(await runLine('runs', 'cancel', runId)).toMatchObject({ code: 0, stdout: '' });
     expect(await waiter.ended).toMatchObject({
       code: EXIT.runFailed,
       stderr: expect.stringContaining('cancelled') as string,
     });
 
     await gone;
-    expect(await command('runs', 'cancel', runId)).toMatchObject({
+    expect(await runLine('runs', 'cancel', runId)).toMatchObject({
       code: 0,
       stderr: `Run ${runId} has already ended: failed.\n`,
     });
-    expect(await get(runId)).toMatchObject({
+    expect(await getRun(runId)).toMatchObject({
       runStatus: 'failed',
       outputs: [{ type: 'error', data: 'cancelled' }],
     });
@@ -217,7 +217,7 @@ it.each([
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const picture = `picture=https://127.0.0.1:${port}/a.png`;
-    const { code, stderr } = await command('run', 'describe', '-i', picture, '--no-wait', ...flags);
+    const { code, stderr } = await runLine('run', 'describe', '-i', picture, '--no-wait', ...flags);
 
     expect(connections).toEqual(times);
     expect(stderr).toContain(why);
@@ -226,11 +226,11 @@ it.each([
 );
 
 it('a command whose run is cancelled by another ends with 5', async () => {
-  const running = await askedFor();
-  const { runId, runStatus } = await newestRun();
+  const running = await startRun();
+  const { runId, runStatus } = await findNewestRun();
 
   expect(runStatus).toBe('running');
-  expect((await command('runs', 'cancel', runId)).code).toBe(0);
+  expect((await runLine('runs', 'cancel', runId)).code).toBe(0);
   expect(await running.ended).toMatchObject({
     code: EXIT.runFailed,
     stderr: expect.stringContaining('cancelled') as string,

@@ -97,12 +97,12 @@ describe('the package', () => {
   });
 
   it('is at most 11 MB to download, and 16 MB on disk with the SQLite of older Nodes', () => {
-    const size = (files: Packed['files']): number =>
+    const sumSizes = (files: Packed['files']): number =>
       files.reduce((sum, file) => sum + file.size, 0);
     const others = packed.files.filter(file => !file.path.startsWith('dist/prebuilds/'));
     expect(packed.size).toBeLessThan(11_000_000);
-    expect(size(packed.files)).toBeLessThan(16_000_000);
-    expect(size(others)).toBeLessThan(7_190_000);
+    expect(sumSizes(packed.files)).toBeLessThan(16_000_000);
+    expect(sumSizes(others)).toBeLessThan(7_190_000);
   });
 
   it('runs nothing when it is installed, and neither does what is installed with it', () => {
@@ -124,13 +124,13 @@ describe('the package', () => {
   });
 
   it('is at most six packages on one platform, each of an exact version', () => {
-    const here = ({ dev, os, cpu, libc }: LockedPackage): boolean =>
+    const isInstalledHere = ({ dev, os, cpu, libc }: LockedPackage): boolean =>
       dev !== true &&
       (os?.includes('linux') ?? true) &&
       (cpu?.includes('x64') ?? true) &&
       (libc?.includes('glibc') ?? true);
 
-    const installed = Object.keys(locked).filter(name => here(locked[name] ?? {}));
+    const installed = Object.keys(locked).filter(name => isInstalledHere(locked[name] ?? {}));
     expect(installed.length, installed.join('\n')).toBeLessThanOrEqual(6);
 
     for (const version of Object.values({

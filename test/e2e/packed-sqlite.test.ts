@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../support/context.ts';
 const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
 
 describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
-  const hello = (home: string, env: Readonly<Record<string, string>>) =>
+  const runHello = (home: string, env: Readonly<Record<string, string>>) =>
     runCommand(['run', 'hello', '-i', 'name=Ada'], { home, env });
 
   function unpackedIn(cache: string): string {
@@ -29,29 +29,29 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
     const home = temporaryDirectory();
     const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
 
-    expect((await hello(home, env)).code).toBe(0);
+    expect((await runHello(home, env)).code).toBe(0);
 
     const file = unpackedIn(env.XDG_CACHE_HOME);
     const { ino, mtimeMs } = statSync(file);
 
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
-    expect((await hello(home, env)).code).toBe(0);
+    expect((await runHello(home, env)).code).toBe(0);
     expect(statSync(file)).toMatchObject({ ino, mtimeMs });
   });
 
   it.each([
     ['cut off', (file: string) => truncateSync(file, 1000)],
-    ['changed in one bit', (file: string) => writeFileSync(file, changed(readFileSync(file)))],
+    ['changed in one bit', (file: string) => writeFileSync(file, changeBytes(readFileSync(file)))],
   ])('is unpacked again if the file is %s', async (_, damage) => {
     const home = temporaryDirectory();
     const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
-    await hello(home, env);
+    await runHello(home, env);
     const file = unpackedIn(env.XDG_CACHE_HOME);
     const whole = readFileSync(file);
     damage(file);
     chmodSync(path.dirname(file), 0o755);
 
-    expect((await hello(home, env)).stdout).toBe('Hello, Ada! A pleasant day to you.\n');
+    expect((await runHello(home, env)).stdout).toBe('Hello, Ada! A pleasant day to you.\n');
     expect(readFileSync(file).equals(whole)).toBe(true);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
   });
@@ -60,10 +60,10 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
     const home = temporaryDirectory();
     const env = { XDG_CACHE_HOME: '/dev/null/cache', TMPDIR: home };
 
-    expect((await hello(home, env)).code).toBe(0);
+    expect((await runHello(home, env)).code).toBe(0);
     expect(existsSync(path.join(home, `promptrun-${process.getuid?.()}`))).toBe(true);
 
-    const { code, stderr } = await hello(home, { ...env, TMPDIR: '/dev/null/tmp' });
+    const { code, stderr } = await runHello(home, { ...env, TMPDIR: '/dev/null/tmp' });
     expect(code).toBe(EXIT.usage);
     expect(stderr).toContain('/dev/null/cache/promptrun: ');
     expect(stderr).toContain('/dev/null/tmp/promptrun-');
@@ -71,6 +71,6 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   });
 });
 
-function changed(bytes: Buffer): Uint8Array {
+function changeBytes(bytes: Buffer): Uint8Array {
   return bytes.with(5000, (bytes.at(5000) ?? 0) ^ 1);
 }

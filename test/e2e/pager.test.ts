@@ -18,7 +18,7 @@ interface Options {
 }
 
 /** Lists models on a terminal of 24 lines. */
-async function listing({
+async function startListing({
   count = 100,
   pager,
   flags = [],
@@ -53,8 +53,8 @@ async function listing({
   });
 }
 
-async function pagedText(options: Options): Promise<string> {
-  const terminal = await listing(options);
+async function getPagedText(options: Options): Promise<string> {
+  const terminal = await startListing(options);
   expect(await terminal.exit()).toBe(0);
   return terminal.text();
 }
@@ -62,35 +62,37 @@ async function pagedText(options: Options): Promise<string> {
 describe('the pager', () => {
   it('is $PAGER, for what is longer than the screen', async () => {
     const home = temporaryDirectory();
-    expect(await pagedText({ pager: MARKING, home })).toContain('paged: model-99 $(touch pwned)');
+    expect(await getPagedText({ pager: MARKING, home })).toContain(
+      'paged: model-99 $(touch pwned)',
+    );
     expect(existsSync(path.join(home, 'pwned'))).toBe(false);
-    expect(await pagedText({ pager: MARKING, count: 5 })).not.toContain('paged:');
+    expect(await getPagedText({ pager: MARKING, count: 5 })).not.toContain('paged:');
   });
 
   it('is what the setting says before $PAGER, and nothing with --no-pager or cat', async () => {
-    expect(await pagedText({ pager: 'false', setting: MARKING })).toContain('paged: model-99');
-    expect(await pagedText({ pager: MARKING, setting: 'false' })).toMatch(/^model-99/mu);
-    expect(await pagedText({ pager: MARKING, flags: ['--no-pager'] })).toMatch(/^model-99/mu);
-    expect(await pagedText({ pager: '' })).toMatch(/^model-99/mu);
+    expect(await getPagedText({ pager: 'false', setting: MARKING })).toContain('paged: model-99');
+    expect(await getPagedText({ pager: MARKING, setting: 'false' })).toMatch(/^model-99/mu);
+    expect(await getPagedText({ pager: MARKING, flags: ['--no-pager'] })).toMatch(/^model-99/mu);
+    expect(await getPagedText({ pager: '' })).toMatch(/^model-99/mu);
   });
 
   it('is never between a program and JSON', async () => {
-    expect(await pagedText({ pager: MARKING, flags: ['--json'] })).not.toContain('paged:');
+    expect(await getPagedText({ pager: MARKING, flags: ['--json'] })).not.toContain('paged:');
   });
 
   it('may quit before it has read everything', async () => {
-    expect(await pagedText({ pager: 'head -n 2', count: 3000 })).toMatch(
+    expect(await getPagedText({ pager: 'head -n 2', count: 3000 })).toMatch(
       /^MODEL .*\nmodel-0 .*text$/u,
     );
   });
 
   it('that cannot be run leaves the text to the terminal', async () => {
-    expect(await pagedText({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
+    expect(await getPagedText({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
   });
 
   it.runIf(isPosix)('gets Ctrl-C instead of the command', async () => {
     const asking = `node -e "process.on('SIGINT', () => { console.log('still here'); process.exit() }); process.stdin.resume().on('end', () => setInterval(() => {}, 1000)); console.log('waiting')"`;
-    const terminal = await listing({ pager: asking });
+    const terminal = await startListing({ pager: asking });
     await terminal.waitFor('waiting');
     terminal.press('ctrl+c');
     await terminal.waitFor('still here');

@@ -15,7 +15,7 @@ require('node:fs').writeFileSync(process.env.STARTED, JSON.stringify([process.pi
 setInterval(() => {}, 1000);
 `;
 
-function machine(): {
+function createMachine(): {
   home: string;
   env: Record<string, string>;
   started: () => [number, number, string];
@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
   it.runIf(isPosix)(
     'is ended by Ctrl-C with everything that it started, and the run has failed',
     async () => {
-      const { home, env, started } = machine();
+      const { home, env, started } = createMachine();
       const running = startCommand(RUN, { home, env });
 
       await expect.poll(started).toHaveLength(3);
@@ -49,7 +49,7 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
       expect((await running.ended).code).toBe(EXIT.interrupted);
 
       const [one, other, folder] = started();
-      await untilGone(one, other);
+      await waitUntilGone(one, other);
 
       expect(existsSync(folder)).toBe(false);
 
@@ -59,7 +59,7 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
   );
 
   it('is ended by the next command if promptrun was killed, and is not started again', async () => {
-    const { home, env, started } = machine();
+    const { home, env, started } = createMachine();
     const running = startCommand(RUN, { home, env });
 
     await expect.poll(started).toHaveLength(3);
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
     const { stdout } = await runCommand(['runs', 'list'], { home });
     expect(stdout).toMatch(/\tfailed\t/);
 
-    await untilGone(one, other);
+    await waitUntilGone(one, other);
     expect(existsSync(folder)).toBe(false);
     expect(started()).toEqual([one, other, folder]);
     expect(readdirSync(path.join(home, 'data', 'programs'))).toEqual([]);
@@ -83,7 +83,7 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
 /**
  * Resolves once the processes are gone: one that was killed ends when it is next given a processor.
  */
-async function untilGone(...pids: number[]): Promise<void> {
+async function waitUntilGone(...pids: number[]): Promise<void> {
   await expect.poll(() => pids.filter(isRunning)).toEqual([]);
 }
 

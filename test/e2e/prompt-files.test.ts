@@ -8,7 +8,7 @@ import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 /** Runs the built command in a folder of these files. */
-async function promptrun(
+async function runWithFiles(
   argv: readonly string[],
   files: Readonly<Record<string, string>>,
 ): Promise<CommandOutcome> {
@@ -37,7 +37,7 @@ flavour: mint
 
 describe('prompts check', () => {
   it('shows all faults of a file at once, undeclared variables too', async () => {
-    const { stdout, stderr, code } = await promptrun(['prompts', 'check', 'bad.prompt'], {
+    const { stdout, stderr, code } = await runWithFiles(['prompts', 'check', 'bad.prompt'], {
       'bad.prompt': FAULTY,
     });
     expect(stdout.trimEnd().split('\n')).toEqual([
@@ -86,7 +86,7 @@ describe('prompts check', () => {
       lines: [/this is not YAML/],
     },
   ])('says what $file is, once', async ({ file, text, lines }) => {
-    const { stdout, code } = await promptrun(['prompts', 'check', file], { [file]: text });
+    const { stdout, code } = await runWithFiles(['prompts', 'check', file], { [file]: text });
     expect(stdout.trimEnd().split('\n')).toEqual(
       lines.map(line => expect.stringMatching(line) as string),
     );
@@ -95,10 +95,10 @@ describe('prompts check', () => {
 
   it('notes a model that is not on this machine, and exits 0', async () => {
     const files = { 'a.prompt': '---\nmodel: somewhere\n---\nx\n' };
-    const { stdout, code } = await promptrun(['prompts', 'check', 'a.prompt'], files);
+    const { stdout, code } = await runWithFiles(['prompts', 'check', 'a.prompt'], files);
     expect(stdout).toMatch(/^a\.prompt:2:8: note: the model `.*` does not exist/);
     expect(code).toBe(0);
-    expect((await promptrun(['prompts', 'check', '--models', 'a.prompt'], files)).code).toBe(
+    expect((await runWithFiles(['prompts', 'check', '--models', 'a.prompt'], files)).code).toBe(
       EXIT.usage,
     );
   });
@@ -106,7 +106,7 @@ describe('prompts check', () => {
   it('gives up on a default whose pattern tries every way', async () => {
     const field = `{ type: string, pattern: "^(a|a)*$" }`;
     const head = `input:\n  schema: { type: object, properties: { x: ${field} } }\n  default: { x: ${'a'.repeat(60)}! }`;
-    const { stdout, code } = await promptrun(['prompts', 'check', 'a.prompt'], {
+    const { stdout, code } = await runWithFiles(['prompts', 'check', 'a.prompt'], {
       'a.prompt': `---\n${head}\n---\n{{x}}\n`,
     });
     expect(stdout).toMatch(/fault: the default of `x` can't be checked: .* 1 s/);
@@ -116,7 +116,7 @@ describe('prompts check', () => {
 
 describe('a prompt file that is run', () => {
   it('is named by its relative path, with the command that shows all of its faults', async () => {
-    const { stderr, code } = await promptrun(['run', '--quiet', './in/bad.prompt'], {
+    const { stderr, code } = await runWithFiles(['run', '--quiet', './in/bad.prompt'], {
       'in/bad.prompt': FAULTY,
     });
     const file = path.join('in', 'bad.prompt');
@@ -144,7 +144,7 @@ describe('a file of another tool', () => {
   it.each(['haiku.md', 'roles/poet.md', 'brief.yaml'])(
     'is tested by the file beside it: %s',
     async file => {
-      const { stdout, code } = await promptrun(['test', file, '-m', 'echo'], files);
+      const { stdout, code } = await runWithFiles(['test', file, '-m', 'echo'], files);
       expect(stdout.replace(/ \(.*/u, '')).toBe(
         `passed ${file.replace(/\.\w+$/u, '.test.yaml')}: case 1 [echo]\n1 passed, 0 failed\n`,
       );
@@ -154,19 +154,19 @@ describe('a file of another tool', () => {
 
   it('is run', async () => {
     const argv = ['run', 'sum/system.md', '-m', 'echo', '-i', 'input=rain', '--quiet'];
-    const { stdout, code } = await promptrun(argv, files);
+    const { stdout, code } = await runWithFiles(argv, files);
     expect(stdout).toBe('Sum up.\n\nTEXT:\nrain\n');
     expect(code).toBe(0);
   });
 
   it('is checked', async () => {
-    const { code } = await promptrun(['prompts', 'check', 'haiku.md', 'brief.yaml'], files);
+    const { code } = await runWithFiles(['prompts', 'check', 'haiku.md', 'brief.yaml'], files);
     expect(code).toBe(0);
   });
 
   it('is converted', async () => {
     const argv = ['prompts', 'new', 'sum.prompt', '--from', 'sum/system.md'];
-    const { stdout, code } = await promptrun(argv, files);
+    const { stdout, code } = await runWithFiles(argv, files);
     expect(stdout).toBe('sum.prompt\n');
     expect(code).toBe(0);
   });
@@ -174,7 +174,7 @@ describe('a file of another tool', () => {
   it('prints the code block that its template extracts, and streams nothing else', async () => {
     const template = 'prompt: "Say:\\n```\\n$input\\n```\\nDone."\nextract: true\n';
     const argv = ['run', 'e.yaml', '-m', 'echo', '-i', 'input=x', '--quiet'];
-    const { stdout, code } = await promptrun(argv, { 'e.yaml': template });
+    const { stdout, code } = await runWithFiles(argv, { 'e.yaml': template });
     expect(stdout).toBe('x\n');
     expect(code).toBe(0);
   });

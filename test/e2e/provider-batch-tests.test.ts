@@ -80,7 +80,7 @@ const runTests = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
   startHere(model, ...flags).ended;
 
 /** Returns the verdict of each case; the judge rejects Bob's runs. */
-function reportedVerdicts({ stdout }: CommandOutcome): object {
+function readVerdicts({ stdout }: CommandOutcome): object {
   const { cases } = JSON.parse(stdout) as {
     cases: {
       name: string;
@@ -100,7 +100,7 @@ const VERDICTS = [
   ['Cy', 'passed', 2, 'Cy', 'Cy'],
 ];
 
-const batchSizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
+const listBatchSizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
 
 /** The requests at which the command is killed, in order, for each of its two batches. */
 const STEPS: Readonly<Record<string, readonly (readonly [RegExp, StopPoint])[]>> = {
@@ -130,8 +130,8 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
   it('sends all repetitions as one batch and the questions to the judge as another, at half the price', async () => {
     const outcome = await runTests(model);
     expect(outcome, outcome.stderr).toMatchObject({ code: EXIT.runFailed });
-    expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
-    expect(batchSizes()).toEqual([6, 6]);
+    expect(readVerdicts(outcome)).toEqual(VERDICTS);
+    expect(listBatchSizes()).toEqual([6, 6]);
 
     const { totals, cases } = JSON.parse(outcome.stdout) as {
       totals: { cost: number };
@@ -152,8 +152,8 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
 
     const outcome = await runTests(model, '--resume');
     expect(outcome, outcome.stderr).toMatchObject({ code: EXIT.runFailed });
-    expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
-    expect(batchSizes()).toEqual([6, 6]);
+    expect(readVerdicts(outcome)).toEqual(VERDICTS);
+    expect(listBatchSizes()).toEqual([6, 6]);
 
     const { totals } = JSON.parse(outcome.stdout) as { totals: { cost: number } };
     expect(totals.cost).toBeCloseTo(ledger.bill, 9);
@@ -181,11 +181,11 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     ledger.looksToEnd = 1;
     const outcome = await runTests('openai', '--resume');
 
-    expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
-    expect(batchSizes()).toEqual([6, 6]);
+    expect(readVerdicts(outcome)).toEqual(VERDICTS);
+    expect(listBatchSizes()).toEqual([6, 6]);
 
     await runTests('openai');
-    expect(batchSizes()).toEqual([6, 6, 6, 6]);
+    expect(listBatchSizes()).toEqual([6, 6, 6, 6]);
   });
 
   it('is cancelled with --resume --cancel: what was not done has failed', async () => {
@@ -201,7 +201,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     expect(ledger.batches.map(({ cancelled }) => cancelled)).toEqual([true]);
 
     const expired = expect.stringContaining('has no answer') as string;
-    expect(reportedVerdicts(outcome)).toEqual([
+    expect(readVerdicts(outcome)).toEqual([
       ['Ada', 'passed', 2, 'Ada', 'Ada'],
       ['Bob', 'failed', 0, expired, expired],
       ['Cy', 'failed', 0, expired, expired],
@@ -218,7 +218,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
 
     expect(outcome, outcome.stderr).toMatchObject({ code: EXIT.waitTimeout });
     expect(outcome.stderr).toContain('batch_1 still running');
-    expect(batchSizes()).toEqual([6]);
+    expect(listBatchSizes()).toEqual([6]);
   });
 });
 
@@ -228,20 +228,20 @@ it('uploads only what fits the cap, and resumes under a higher one', async () =>
 
   expect(outcome).toMatchObject({ code: EXIT.capReached });
 
-  const [first = 0] = batchSizes();
+  const [first = 0] = listBatchSizes();
   expect(first).toBeGreaterThan(0);
   expect(first).toBeLessThan(6);
 
   const more = await runTests('openai', '--resume', '--max-cost', '1');
   expect(more, more.stderr).toMatchObject({ code: EXIT.ok });
-  expect(batchSizes()).toEqual([first, 6 - first]);
+  expect(listBatchSizes()).toEqual([first, 6 - first]);
 });
 
 it('goes by what an earlier run cost when it is resumed under a cap of credits', async () => {
   writeCases();
   expect((await runTests('openai', '--max-credits', '100')).code).toBe(EXIT.capReached);
   expect((await runTests('openai', '--max-credits', '100', '--resume')).code).toBe(EXIT.ok);
-  expect(batchSizes()).toEqual([1, 5]);
+  expect(listBatchSizes()).toEqual([1, 5]);
 });
 
 it('forecasts half the price, and sends nothing', async () => {
@@ -274,6 +274,6 @@ it('replays recorded answers without a provider', async () => {
   const recorded = await runTests('openai', '--record', 'recorded');
   await provider.close();
   const replayed = await runTests('openai', '--replay', 'recorded');
-  expect(reportedVerdicts(recorded)).toEqual(VERDICTS);
-  expect(reportedVerdicts(replayed)).toEqual(VERDICTS);
+  expect(readVerdicts(recorded)).toEqual(VERDICTS);
+  expect(readVerdicts(replayed)).toEqual(VERDICTS);
 });

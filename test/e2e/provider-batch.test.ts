@@ -70,7 +70,7 @@ const start = (model: string, ...flags: string[]): RunningCommand =>
 const startHere = (model: string, ...flags: string[]) =>
   startCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
 
-const batch = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
+const runBatch = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
   startHere(model, ...flags).ended;
 
 /** Starts a batch that does not end at the provider, and leaves it by Ctrl-C. */
@@ -92,13 +92,13 @@ interface Line {
   error: string | null;
 }
 
-const lines = (): Line[] =>
+const readLines = (): Line[] =>
   readFileSync(path.join(home, 'out.jsonl'), 'utf8')
     .trim()
     .split('\n')
     .map(line => JSON.parse(line) as Line);
 
-const journal = (): string => path.join(home, 'out.jsonl.journal');
+const readJournal = (): string => path.join(home, 'out.jsonl.journal');
 
 describe('the ledger', () => {
   it("answers the providers' own packages", async () => {
@@ -168,21 +168,19 @@ it.each(['openai', 'anthropic'] as const)(
 
 describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   it('answers each row with its own, at half the price', async () => {
-    const { code, stderr } = await batch(model, '--sorted');
+    const { code, stderr } = await runBatch(model, '--sorted');
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(ledger.batches).toHaveLength(1);
-    expect(lines().map(({ id, runStatus, seconds }) => ({ id, runStatus, seconds }))).toEqual(
+    expect(readLines().map(({ id, runStatus, seconds }) => ({ id, runStatus, seconds }))).toEqual(
       ['r1', 'r2', 'r3'].map(id => ({ id, runStatus: 'succeeded', seconds: null })),
     );
-    expect(lines().map(({ outputs }) => /Name: (\w+)/.exec(outputs[0]?.data ?? '')?.[1])).toEqual([
-      'Ada',
-      'Bob',
-      'Cy',
-    ]);
+    expect(
+      readLines().map(({ outputs }) => /Name: (\w+)/.exec(outputs[0]?.data ?? '')?.[1]),
+    ).toEqual(['Ada', 'Bob', 'Cy']);
 
-    expect(existsSync(journal())).toBe(false);
+    expect(existsSync(readJournal())).toBe(false);
 
-    const again = await runCommandHere(['runs', 'get', lines()[0]?.runId ?? ''], {
+    const again = await runCommandHere(['runs', 'get', readLines()[0]?.runId ?? ''], {
       home,
       env: env(),
     });
@@ -197,13 +195,13 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
       return name(entry) === 'Bob' ? 'missing' : { text: 'fine' };
     };
 
-    expect((await batch(model)).code).toBe(EXIT.runFailed);
-    expect(lines().filter(({ runStatus }) => runStatus === 'failed')).toHaveLength(2);
-    expect((await batch(model, '--resume')).code).toBe(EXIT.runFailed);
+    expect((await runBatch(model)).code).toBe(EXIT.runFailed);
+    expect(readLines().filter(({ runStatus }) => runStatus === 'failed')).toHaveLength(2);
+    expect((await runBatch(model, '--resume')).code).toBe(EXIT.runFailed);
     expect(ledger.batches).toHaveLength(1);
 
     ledger.verdict = () => ({ text: 'fine' });
-    expect((await batch(model, '--resume', '--retry-failed')).code).toBe(0);
+    expect((await runBatch(model, '--resume', '--retry-failed')).code).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 2]);
   });
 
@@ -213,20 +211,20 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
       code: EXIT.interrupted,
       stderr: expect.stringContaining('--resume collects it') as string,
     });
-    expect((await batch(model, '--resume', '--timeout', '2s')).code).toBe(EXIT.waitTimeout);
+    expect((await runBatch(model, '--resume', '--timeout', '2s')).code).toBe(EXIT.waitTimeout);
 
     ledger.looksToEnd = 1;
-    expect((await batch(model, '--resume')).code).toBe(0);
+    expect((await runBatch(model, '--resume')).code).toBe(0);
     expect(ledger.batches).toHaveLength(1);
-    expect(lines()).toHaveLength(3);
+    expect(readLines()).toHaveLength(3);
   });
 
   it('whose creation was not answered is looked up, and is one batch', async () => {
     ledger.unanswered = /^POST .*batches$/;
-    expect((await batch(model)).code).toBe(EXIT.fault);
-    expect((await batch(model, '--resume')).code).toBe(0);
+    expect((await runBatch(model)).code).toBe(EXIT.fault);
+    expect((await runBatch(model, '--resume')).code).toBe(0);
     expect(ledger.batches).toHaveLength(1);
-    expect(new Set(lines().map(({ id }) => id)).size).toBe(3);
+    expect(new Set(readLines().map(({ id }) => id)).size).toBe(3);
   });
 
   it('that was announced and never created is created once', async () => {
@@ -236,9 +234,9 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     child.kill('SIGKILL');
     await ended;
 
-    expect((await batch(model, '--resume')).code).toBe(0);
+    expect((await runBatch(model, '--resume')).code).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3]);
-    expect(lines()).toHaveLength(3);
+    expect(readLines()).toHaveLength(3);
   });
 
   it('that was announced and never created is created within the cap of the resumed command', async () => {
@@ -248,11 +246,11 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     child.kill('SIGKILL');
     await ended;
 
-    expect((await batch(model, '--resume', '--max-cost', '0.009')).code).toBe(EXIT.capReached);
+    expect((await runBatch(model, '--resume', '--max-cost', '0.009')).code).toBe(EXIT.capReached);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([2]);
-    expect((await batch(model, '--resume')).code).toBe(0);
+    expect((await runBatch(model, '--resume')).code).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([2, 1]);
-    expect(lines()).toHaveLength(3);
+    expect(readLines()).toHaveLength(3);
   });
 
   it('whose creation was not answered can be cancelled', async () => {
@@ -260,8 +258,8 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     if (model === 'claude') return;
     ledger.looksToEnd = 1000;
     ledger.unanswered = /^POST .*batches$/;
-    expect((await batch(model)).code).toBe(EXIT.fault);
-    expect((await batch(model, '--resume', '--cancel')).code).toBe(0);
+    expect((await runBatch(model)).code).toBe(EXIT.fault);
+    expect((await runBatch(model, '--resume', '--cancel')).code).toBe(0);
     expect(ledger.batches).toMatchObject([{ cancelled: true }]);
   });
 
@@ -270,19 +268,19 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     ledger.verdict = entry =>
       JSON.stringify(entry).includes('Ada') ? { text: 'done' } : 'missing';
 
-    expect((await batch(model, '--resume', '--cancel')).code).toBe(EXIT.runFailed);
+    expect((await runBatch(model, '--resume', '--cancel')).code).toBe(EXIT.runFailed);
     expect(ledger.batches).toMatchObject([{ cancelled: true }]);
     expect(
-      lines()
+      readLines()
         .map(({ runStatus }) => runStatus)
         .sort(),
     ).toEqual(['failed', 'failed', 'succeeded']);
   });
 
   it('holds no more rows than fit into the cap at its price', async () => {
-    expect((await batch(model, '--max-cost', '0.009')).code).toBe(EXIT.capReached);
+    expect((await runBatch(model, '--max-cost', '0.009')).code).toBe(EXIT.capReached);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([2]);
-    expect(lines().map(({ cost }) => cost)).toEqual([0.0014, 0.0014]);
+    expect(readLines().map(({ cost }) => cost)).toEqual([0.0014, 0.0014]);
   });
 
   it.each([
@@ -290,8 +288,8 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     ['of itself', /^GET .*batches\/\w+$/],
   ])('is settled by no passing 404 %s', async (_, at) => {
     ledger.refusals.push({ at, status: 404 });
-    expect((await batch(model)).code).toBe(0);
-    expect(lines().map(({ runStatus }) => runStatus)).toEqual([
+    expect((await runBatch(model)).code).toBe(0);
+    expect(readLines().map(({ runStatus }) => runStatus)).toEqual([
       'succeeded',
       'succeeded',
       'succeeded',
@@ -303,7 +301,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     ledger.resultsAreGone = true;
 
     for (const flags of [[], ['--resume', '--retry-failed']]) {
-      const { code, stderr } = await batch(model, ...flags);
+      const { code, stderr } = await runBatch(model, ...flags);
       expect(stderr).toContain('are gone: 3 rows');
       expect(code).toBe(EXIT.runFailed);
       expect(stderr).toContain('3 in doubt');
@@ -322,7 +320,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   });
 
   it('says that it prepares the rows, in place of lines of progress', async () => {
-    const { stderr } = await batch(model);
+    const { stderr } = await runBatch(model);
     expect(stderr).toMatch(
       /^note: preparing rows for [oa]\n(?:.*\n)*?note: uploading 3 rows to [oa] as a batch$/mu,
     );
@@ -352,7 +350,7 @@ it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
   const preload = path.join(home, 'reports-memory.cjs');
   writeFileSync(preload, REPORTS_MEMORY);
 
-  const inUse = async (): Promise<number> => {
+  const countInUse = async (): Promise<number> => {
     const shownLength = running.stderr().length;
     running.child.kill('SIGUSR2');
     const report = (): string => running.stderr().slice(shownLength);
@@ -362,7 +360,7 @@ it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
 
   const used: number[] = [];
   const answer = async (...[response, request]: Parameters<ProviderHandler>): Promise<void> => {
-    if (request.path.endsWith('/files')) used.push(await inUse());
+    if (request.path.endsWith('/files')) used.push(await countInUse());
     ledger.handler(response, request);
   };
 
@@ -370,7 +368,7 @@ it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
   const measured = { ...env(), NODE_OPTIONS: `--require ${preload}` };
   const running = startCommand(argsFor('open', []), { home, env: measured });
   await running.untilStderr(/in_progress/);
-  used.push(await inUse());
+  used.push(await countInUse());
 
   expect(used.filter(bytes => bytes < 24_000_000)).toHaveLength(2);
   expect(readdirSync(home).filter(file => file.startsWith('.promptrun'))).toEqual([]);
@@ -405,7 +403,7 @@ it('waits as long as the provider wants before it asks again', async () => {
 
 it('takes a refusal for the end of its rows, and one of the key for that of the command', async () => {
   ledger.refusals.push({ at: /^POST .*batches$/, status: 401 });
-  const denied = await batch('open');
+  const denied = await runBatch('open');
 
   expect(denied).toMatchObject({
     code: EXIT.unauthorised,
@@ -414,11 +412,11 @@ it('takes a refusal for the end of its rows, and one of the key for that of the 
   expect(denied.stderr).not.toContain('k-secret-12345');
 
   ledger.refusals.push({ at: /^POST .*batches$/, status: 400 });
-  expect((await batch('open', '--resume')).code).toBe(EXIT.runFailed);
-  expect(lines().map(({ error }) => error)).toEqual(
+  expect((await runBatch('open', '--resume')).code).toBe(EXIT.runFailed);
+  expect(readLines().map(({ error }) => error)).toEqual(
     Array(3).fill(expect.stringContaining('answered 400')),
   );
-  expect((await batch('open', '--resume', '--retry-failed')).code).toBe(0);
+  expect((await runBatch('open', '--resume', '--retry-failed')).code).toBe(0);
   expect(ledger.batches).toHaveLength(1);
 });
 
@@ -429,34 +427,32 @@ it.runIf(isPosix)(
     ledger.looksToEnd = 1;
     writeFileSync(path.join(home, 'rows.csv'), 'id,name\nr1,Ada\nr2,Zoe\nr3,Cy\n');
 
-    expect(await batch('open', '--resume')).toMatchObject({
+    expect(await runBatch('open', '--resume')).toMatchObject({
       code: EXIT.usage,
       stderr: expect.stringContaining('since it was sent') as string,
     });
-    expect((await batch('open', '--resume', '--changed', 'run', '--sorted')).code).toBe(0);
+    expect((await runBatch('open', '--resume', '--changed', 'run', '--sorted')).code).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 1]);
-    expect(lines().map(({ outputs }) => /Name: (\w+)/.exec(outputs[0]?.data ?? '')?.[1])).toEqual([
-      'Ada',
-      'Zoe',
-      'Cy',
-    ]);
+    expect(
+      readLines().map(({ outputs }) => /Name: (\w+)/.exec(outputs[0]?.data ?? '')?.[1]),
+    ).toEqual(['Ada', 'Zoe', 'Cy']);
   },
 );
 
 it('is estimated at half the price, and nothing is asked', async () => {
-  const { stdout } = await batch('open', '--dry-run', '--json');
+  const { stdout } = await runBatch('open', '--dry-run', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ creations: 3, estimate: { cost: 0.012008 } });
   expect(provider.requests).toEqual([]);
 });
 
 it('hands over one row under a cap of credits that no run has cost yet, and the others on resuming', async () => {
-  const first = await batch('open', '--max-credits', '100');
+  const first = await runBatch('open', '--max-credits', '100');
   expect(first.code).toBe(EXIT.capReached);
   expect(first.stderr).toContain(
     'what a run costs is not known before the first one has ended; 2 rows not done',
   );
   expect(first.stderr).toContain('To continue, add --resume to the same command.\n');
-  expect((await batch('open', '--max-credits', '100', '--resume')).code).toBe(0);
+  expect((await runBatch('open', '--max-credits', '100', '--resume')).code).toBe(0);
   expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([1, 2]);
 });
 
@@ -472,12 +468,12 @@ it('is created neither as a batch nor run by run if it is to be cancelled', asyn
     '--cancel',
   ];
   expect((await runCommandHere(words, { home, env: env() })).code).toBe(EXIT.runFailed);
-  expect(lines().map(({ runId }) => runId)).toEqual([null, null, null]);
+  expect(readLines().map(({ runId }) => runId)).toEqual([null, null, null]);
   expect(provider.requests).toEqual([]);
 });
 
 it('is replayed from its recordings', async () => {
-  expect((await batch('open', '--record', 'kept')).code).toBe(0);
+  expect((await runBatch('open', '--record', 'kept')).code).toBe(0);
 
   provider.reset(ledger.handler);
   const words = [
@@ -500,8 +496,8 @@ it('is replayed from its recordings', async () => {
 });
 
 it('is refused for a provider without batches', async () => {
-  expect((await batch('plain', '--dry-run')).code).toBe(EXIT.usage);
-  const { code, stderr } = await batch('plain');
+  expect((await runBatch('plain', '--dry-run')).code).toBe(EXIT.usage);
+  const { code, stderr } = await runBatch('plain');
   expect(code).toBe(EXIT.usage);
   expect(stderr).toContain("can't be used in a batch");
   expect(provider.requests).toEqual([]);

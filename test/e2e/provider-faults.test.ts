@@ -72,7 +72,7 @@ const COMPARE = [
   '1',
 ];
 
-const results = (): string => readFileSync(path.join(model.home, 'r.jsonl'), 'utf8');
+const readResults = (): string => readFileSync(path.join(model.home, 'r.jsonl'), 'utf8');
 
 describe('a provider that refuses', () => {
   it.each(REFUSALS)(
@@ -103,12 +103,12 @@ describe('a provider that refuses', () => {
       expect(ran.stderr.match(new RegExp(answer.body.error.message, 'gu'))).toHaveLength(1);
       expect(ran.stderr).toMatch(/^error: .*; 30 rows left \(/mu);
       expect(ran.stderr).toContain('--resume');
-      expect(results()).toBe('');
+      expect(readResults()).toBe('');
 
       model.provider.reset(chatAnswer('Once'));
       expect(await model.command([...BATCH, '--resume'])).toMatchObject({ code: 0 });
       expect(model.requestCount()).toBe(30);
-      expect(results().trimEnd().split('\n')).toHaveLength(30);
+      expect(readResults().trimEnd().split('\n')).toHaveLength(30);
       expect(existsSync(path.join(model.home, 'r.jsonl.journal'))).toBe(false);
     },
   );
@@ -130,7 +130,7 @@ describe('a provider that refuses', () => {
       stderr: expect.stringContaining('29 rows left') as string,
     });
     expect(model.requestCount()).toBe(2);
-    expect(results().match(/"runStatus":"succeeded"/gu)).toHaveLength(1);
+    expect(readResults().match(/"runStatus":"succeeded"/gu)).toHaveLength(1);
 
     model.provider.reset(chatAnswer('Once'));
     expect((await model.command([...BATCH, '--resume'])).code).toBe(0);
@@ -227,7 +227,7 @@ describe('a busy provider', () => {
     );
     model.provider.reset(BUSY, BUSY, BUSY, BUSY, chatAnswer('Once'));
     expect((await model.command(BATCH)).code).toBe(EXIT.runFailed);
-    expect(results().match(/"runStatus":"failed"/gu)).toHaveLength(1);
+    expect(readResults().match(/"runStatus":"failed"/gu)).toHaveLength(1);
   });
 });
 
@@ -254,7 +254,7 @@ describe('a provider that cannot be reached', () => {
 
     const journal = readFileSync(path.join(model.home, 'r.jsonl.journal'), 'utf8');
     expect(journal.match(/"state":"creating"/gu)).toHaveLength(10);
-    expect(results()).toBe('');
+    expect(readResults()).toBe('');
   });
 });
 
@@ -279,6 +279,6 @@ describe('a provider that drops every connection', () => {
     expect((await model.command(BATCH)).code).toBe(EXIT.runFailed);
     expect((await model.command([...BATCH, '--resume'])).code).toBe(EXIT.runFailed);
     expect(model.requestCount()).toBe(30);
-    expect(results().match(/"runStatus":"failed"/gu)).toHaveLength(1);
+    expect(readResults().match(/"runStatus":"failed"/gu)).toHaveLength(1);
   });
 });

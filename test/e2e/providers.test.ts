@@ -69,9 +69,9 @@ it('discovers the models of an endpoint, and runs one of them', async () => {
 it('runs after a discovery what ran before it, and warns of what will be shut down', async () => {
   const { home, env } = homeWith();
   const keyed = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
-  const command = (...words: string[]) => runCommandHere(words, { home, env: keyed });
+  const runLine = (...words: string[]) => runCommandHere(words, { home, env: keyed });
 
-  const answers: ProviderHandler = (response, request) => {
+  const answerRequest: ProviderHandler = (response, request) => {
     if (request.headers.authorization !== 'Bearer sk-test') {
       response.writeHead(401).end('{}');
       return;
@@ -84,36 +84,43 @@ it('runs after a discovery what ran before it, and warns of what will be shut do
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   };
 
-  provider.reset(answers, answers, answers, answers, answers, answers);
-  expect(await command('run', 'ask.prompt')).toMatchObject({
+  provider.reset(
+    answerRequest,
+    answerRequest,
+    answerRequest,
+    answerRequest,
+    answerRequest,
+    answerRequest,
+  );
+  expect(await runLine('run', 'ask.prompt')).toMatchObject({
     code: 0,
     stdout: 'Once upon a time\n',
   });
-  expect(await command('models', 'discover')).toMatchObject({
+  expect(await runLine('models', 'discover')).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/no price is known for tiny, .*price: \{input/) as string,
   });
 
   for (const model of ['tiny', 'openai/tiny']) {
-    expect(await command('run', 'ask.prompt', '-m', model)).toMatchObject({
+    expect(await runLine('run', 'ask.prompt', '-m', model)).toMatchObject({
       code: 0,
       stdout: 'Once upon a time\n',
       stderr: expect.stringContaining('the model tiny was shut down on 2020-01-01') as string,
     });
   }
 
-  expect(await command('prompts', 'check', 'ask.prompt')).toMatchObject({
+  expect(await runLine('prompts', 'check', 'ask.prompt')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(
       'ask.prompt:2:8: note: the model tiny was shut down on 2020-01-01',
     ) as string,
   });
 
-  expect(await command('doctor')).toMatchObject({
+  expect(await runLine('doctor')).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('warning: tiny was shut down on 2020-01-01') as string,
   });
-  expect(await command('run', 'ask.prompt', '-m', 'anthropic/claude-9')).toMatchObject({
+  expect(await runLine('run', 'ask.prompt', '-m', 'anthropic/claude-9')).toMatchObject({
     code: EXIT.unauthorised,
     stderr: expect.stringContaining('set ANTHROPIC_API_KEY') as string,
   });
@@ -189,7 +196,7 @@ it("says that there is nothing to discover, or that an endpoint can't be asked",
 });
 
 it('reaches a provider over https through a proxy', async () => {
-  const { proxy, tunnels } = await proxyToTls();
+  const { proxy, tunnels } = await startProxyToTls();
   const { home, env } = homeWith(tinyAt('https://pictures.example/v1'));
   const trusted = path.join(home, 'certificate.pem');
   writeFileSync(trusted, certificate.cert);
@@ -203,7 +210,7 @@ it('reaches a provider over https through a proxy', async () => {
   expect(tunnels).toEqual(['pictures.example:443']);
 });
 
-async function proxyToTls(): Promise<{ proxy: string; tunnels: string[] }> {
+async function startProxyToTls(): Promise<{ proxy: string; tunnels: string[] }> {
   const tunnels: string[] = [];
   const target = createTlsServer(certificate, (request, response) => {
     request.resume();
@@ -242,13 +249,13 @@ const event = (content: string, more: object = {}): string =>
 it('shows text on a terminal while it is made, made harmless, and once', async () => {
   let goOn = (): void => {};
 
-  const slowly: ProviderHandler = response => {
+  const answerSlowly: ProviderHandler = response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event('Once \u001b[31mupon'));
     goOn = () => response.end(`${event(' a time.', { finish_reason: 'stop' })}data: [DONE]\n\n`);
   };
 
-  provider.reset(slowly);
+  provider.reset(answerSlowly);
   const { home, env } = homeWith(tinyAt(provider.baseUrl));
   const terminal = onTerminal(['run', 'ask.prompt'], { home, env });
   await terminal.waitFor('Once ^[[31mupon');

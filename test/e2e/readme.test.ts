@@ -202,17 +202,17 @@ describe('the guides', () => {
 
     expect(readFileSync(path.join(home, 'junit.xml'), 'utf8')).toContain('reads the date');
 
-    const git = (...words: readonly string[]) =>
+    const runGit = (...words: readonly string[]) =>
       execFileSync('git', words, { cwd: home, stdio: 'ignore' });
-    git('init');
+    runGit('init');
 
     for (const subject of ['one', 'two']) {
       writeFileSync(
         path.join(home, 'extract.prompt'),
         `${readFileSync(path.join(home, 'extract.prompt'), 'utf8')}${subject}\n`,
       );
-      git('add', 'extract.prompt');
-      git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', subject);
+      runGit('add', 'extract.prompt');
+      runGit('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', subject);
     }
 
     await runAll([comparison], { home });

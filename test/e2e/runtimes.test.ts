@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
 
 /** Returns the start of a Node that lacks something, as on other machines or in its substitutes. */
-function without(script: string): string[] {
+function preloadArgs(script: string): string[] {
   return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
@@ -26,7 +26,7 @@ it.each([
   ],
 ])('runs %s', async (_, missing) => {
   const home = temporaryDirectory();
-  const options = { home, nodeArgs: without(missing), env: { HOME: '' } };
+  const options = { home, nodeArgs: preloadArgs(missing), env: { HOME: '' } };
   const run = await runCommand(['run', 'postcard', '-i', 'place=Oslo', '--save', '-'], options);
   expect(run.stderr).toEqual(expect.not.stringContaining('error'));
   expect(run.stdoutBytes.subarray(1, 4).toString()).toBe('PNG');
@@ -44,13 +44,13 @@ function hasBun(): boolean {
 
 it.runIf(hasBun())('runs on Bun', () => {
   const home = temporaryDirectory();
-  const bun = (...args: string[]): string =>
+  const runOnBun = (...args: string[]): string =>
     execFileSync('bun', ['--bun', COMMAND, ...args], {
       cwd: home,
       env: commandEnvironment(home),
     }).toString();
 
-  const url = bun('run', 'postcard', '-i', 'place=Oslo').trim();
+  const url = runOnBun('run', 'postcard', '-i', 'place=Oslo').trim();
   expect(url).toMatch(/^file:.*\.png$/u);
-  expect(bun('runs', 'list', '--query', '[].runStatus | [0]').trim()).toBe('succeeded');
+  expect(runOnBun('runs', 'list', '--query', '[].runStatus | [0]').trim()).toBe('succeeded');
 });

@@ -15,7 +15,7 @@ interface Serving extends RunningCommand {
   readonly key: string;
 }
 
-async function serve(
+async function startServe(
   home?: string,
   database?: string,
   flags: readonly string[] = [],
@@ -33,7 +33,7 @@ async function serve(
 
 const SANDBOX = 'a45c7f12-fbcf-53c9-8b31-83e2c2cc87fb';
 
-const create = (url: string, key: string, delaySeconds: string) =>
+const createRun = (url: string, key: string, delaySeconds: string) =>
   fetch(`${url}/runs`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
@@ -62,10 +62,10 @@ async function sendBeginning(
   return { socket, answer };
 }
 
-const LISTENS = /ECONNREFUSED/;
+const CONNECTION_REFUSED = /ECONNREFUSED/;
 
 /** Resolves once nothing can connect any more: the signal has arrived. */
-async function untilClosed(url: string): Promise<void> {
+async function waitUntilClosed(url: string): Promise<void> {
   await expect
     .poll(() =>
       fetch(url).then(
@@ -73,12 +73,12 @@ async function untilClosed(url: string): Promise<void> {
         (error: Error) => String((error.cause as NodeJS.ErrnoException | undefined)?.code),
       ),
     )
-    .toMatch(LISTENS);
+    .toMatch(CONNECTION_REFUSED);
 }
 
 describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
   const isShared = store === 'PostgreSQL';
-  const database = async (): Promise<string | undefined> => {
+  const startDatabase = async (): Promise<string | undefined> => {
     if (!isShared) return undefined;
     const cluster: PostgresCluster = await startPostgres();
     onTestFinished(() => cluster.remove());
@@ -88,8 +88,8 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
   test.skipIf(isShared && postgresPrograms() === undefined)(
     'while headers and an upload arrive slowly: every creation in flight is answered, and it ends with 0',
     async () => {
-      const url = await database();
-      const serving = await serve(undefined, url);
+      const url = await startDatabase();
+      const serving = await startServe(undefined, url);
       const head = `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${serving.key}\r\n`;
       const body = JSON.stringify({
         promptVersionId: SANDBOX,
@@ -102,12 +102,12 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
         serving,
         `${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
       );
-      const creations = Array.from({ length: 12 }, () => create(serving.url, serving.key, '5'));
+      const creations = Array.from({ length: 12 }, () => createRun(serving.url, serving.key, '5'));
 
       await expect.poll(() => countRuns(serving)).toBe(12);
 
       serving.child.kill('SIGTERM');
-      await untilClosed(serving.url);
+      await waitUntilClosed(serving.url);
       header.socket.write('Content-Length: 2\r\n\r\n{}');
       upload.socket.write(body.slice(10));
 
@@ -131,7 +131,7 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
       const { data } = JSON.parse(uploaded.slice(uploaded.indexOf('\r\n\r\n'))) as {
         data: RunReference | null;
       };
-      const next = await serve(serving.home, url);
+      const next = await startServe(serving.home, url);
       const read = async (runId: string): Promise<string> => {
         const answer = await fetch(`${next.url}/runs/${runId}`, {
           headers: { authorization: `Bearer ${serving.key}` },
@@ -159,7 +159,7 @@ async function countRuns({ url, key }: Serving): Promise<number> {
 test.runIf(isPosix)(
   'serve that drains is not ready, still answers, and ends at the next signal',
   async () => {
-    const serving = await serve(undefined, undefined, ['--drain', '10m']);
+    const serving = await startServe(undefined, undefined, ['--drain', '10m']);
     const ready = new URL('/readyz', serving.url);
 
     expect((await fetch(ready)).status).toBe(200);
@@ -168,14 +168,14 @@ test.runIf(isPosix)(
     await expect.poll(async () => (await fetch(ready)).status).toBe(503);
     expect((await fetch(new URL('/healthz', serving.url))).status).toBe(200);
 
-    const created = await create(serving.url, serving.key, '0');
+    const created = await createRun(serving.url, serving.key, '0');
     const { data } = (await created.json()) as { data: Run };
 
     expect([created.status, data.runStatus]).toEqual([200, 'succeeded']);
 
     // Two of a kind within a moment count as one.
     serving.child.kill('SIGINT');
-    await untilClosed(serving.url);
+    await waitUntilClosed(serving.url);
 
     const { stderr, ...end } = await serving.ended;
     expect(end).toMatchObject({ code: 0, signal: null });

@@ -17,7 +17,7 @@ interface Endless {
 }
 
 /** Variables that lead to a service whose lists never end. */
-async function endlessService(of: Endless = {}): Promise<Record<string, string>> {
+async function startEndlessService(of: Endless = {}): Promise<Record<string, string>> {
   const { rows: count = 1, different = Number.POSITIVE_INFINITY } = of;
   const createdAt = new Date(Date.now() - 3_600_000).toISOString();
   let sent = 0;
@@ -83,7 +83,7 @@ describe('a service whose lists never end', () => {
       '--since: the list of runs has more than 64 MiB',
     ],
   ])('does not fill the memory of %s', async (words, of, expected, message) => {
-    const env = await endlessService({ ...of, rows: 8 });
+    const env = await startEndlessService({ ...of, rows: 8 });
     const { stdout, stderr, code } = await runCommandHere(words, { env });
     expect(stdout).toBe('');
     expect(stderr).toContain(message);
@@ -94,7 +94,7 @@ describe('a service whose lists never end', () => {
     { words: ['runs', 'list', '--all'], lines: 3 },
     { words: ['usage', '--by', 'status'], lines: 0 },
   ])('ends $words if the same page comes again and again', async ({ words, lines }) => {
-    const env = await endlessService({ different: 2 });
+    const env = await startEndlessService({ different: 2 });
     const { stdout, stderr, code } = await runCommandHere(words, { env });
     const message =
       'error: the service returns the same page of runs again and again (PROTOCOL_ERROR)\n';
@@ -104,7 +104,7 @@ describe('a service whose lists never end', () => {
   });
 
   it('does not fill the memory of mcp', async () => {
-    const env = await endlessService({ row: { description: MEBIBYTE }, rows: 8 });
+    const env = await startEndlessService({ row: { description: MEBIBYTE }, rows: 8 });
     const { client, call } = await startAgent([], { env });
     const message = "the service's list of prompts has more than 64 MiB";
     await expect(client.listPrompts()).rejects.toThrow(message);

@@ -7,7 +7,7 @@ import { onTerminal } from '../support/terminals/terminal-command.ts';
 
 const KEY = 'pr_a-key-nobody-may-see';
 
-async function service() {
+async function startLoginService() {
   const scripted = await startScriptedService([
     {
       expect: { path: '/resources', headers: { authorization: `Bearer ${KEY}` } },
@@ -21,7 +21,7 @@ async function service() {
 
 it('asks for the key without showing it', async () => {
   const home = temporaryDirectory();
-  const { origin } = await service();
+  const { origin } = await startLoginService();
   const terminal = onTerminal(['login', '--no-keychain', '--base-url', origin], { home });
   await terminal.waitForScreen(`? API key for ${new URL(origin).host}`);
   terminal.type(`${KEY}\r`);
@@ -33,7 +33,7 @@ it('asks for the key without showing it', async () => {
 });
 
 it('ends at Ctrl-C with nothing stored', async () => {
-  const { origin, calls } = await service();
+  const { origin, calls } = await startLoginService();
   const terminal = onTerminal(['login', '--base-url', origin]);
   await terminal.waitFor('API key for');
   terminal.press('ctrl+c');
@@ -43,7 +43,7 @@ it('ends at Ctrl-C with nothing stored', async () => {
 });
 
 it('asks for the address on one line, which offers no editor', async () => {
-  const { baseUrl } = await service();
+  const { baseUrl } = await startLoginService();
   const terminal = onTerminal(['login', '--no-keychain']);
   await terminal.waitFor('? address of the service');
 

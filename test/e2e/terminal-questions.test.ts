@@ -229,7 +229,7 @@ describe('questions on a terminal', () => {
   it('take a long text from the editor, with what was typed so far', async () => {
     const home = temporaryDirectory();
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
-    const EDITOR = `${await editorIn(home)} --wait`;
+    const EDITOR = `${await writeEditor(home)} --wait`;
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR }, home });
     await terminal.waitFor('? story');
     terminal.type('Once');
@@ -248,7 +248,7 @@ describe('questions on a terminal', () => {
     const home = temporaryDirectory();
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
     const terminal = onTerminal(['run', VERSION_ID], {
-      env: { ...env, VISUAL: await editorIn(home) },
+      env: { ...env, VISUAL: await writeEditor(home) },
       home,
     });
     await terminal.waitFor('? story');
@@ -411,7 +411,7 @@ describe('questions that may not be asked', () => {
 /**
  * Returns an editor that shows the text, reads a line from the terminal and adds it to the text.
  */
-async function editorIn(home: string): Promise<string> {
+async function writeEditor(home: string): Promise<string> {
   const file = path.join(home, 'my editor');
   const read = 'printf "the editor with "; cat "$file"; read line; echo "$line" >> "$file"';
   await writeFile(file, `#!/bin/sh\nfor file in "$@"; do :; done; ${read}\n`);

@@ -55,9 +55,9 @@ describe.runIf(process.platform === 'linux')('a program that a test file names',
     expect(stdout).toContain('ended with 3\n    + why');
     expect(stdout.match(/^ {4}\+ y$/gmu)).toHaveLength(1000);
 
-    const running = (): string[] =>
+    const listRunning = (): string[] =>
       execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
-    await expect.poll(() => running().filter(line => sleeps.includes(line))).toEqual([]);
+    await expect.poll(() => listRunning().filter(line => sleeps.includes(line))).toEqual([]);
   });
 
   it('is a fault if it cannot be started', () => {

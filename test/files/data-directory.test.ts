@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
 let directory: string;
-const fileMode = (file: string): number => statSync(file).mode & 0o777;
+const getFileMode = (file: string): number => statSync(file).mode & 0o777;
 const put = (name: string): void => writeFileSync(path.join(directory, name), '');
 
 beforeEach(() => {
@@ -17,7 +17,7 @@ beforeEach(() => {
 describe.skipIf(process.platform === 'win32')('the data directory', () => {
   test.runIf(isPosix)('is made for its owner alone', async () => {
     await prepareDataDirectory(path.join(directory, 'a', 'b'));
-    expect(fileMode(path.join(directory, 'a', 'b'))).toBe(0o700);
+    expect(getFileMode(path.join(directory, 'a', 'b'))).toBe(0o700);
   });
 
   test.runIf(isPosix).each([0o777, 0o775, 0o757, 0o720])(
@@ -29,7 +29,7 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
         `others can write to the data directory ${directory}`,
       );
       await expect(preparing).rejects.toThrow(`chmod go-w ${directory}`);
-      expect(fileMode(directory)).toBe(mode);
+      expect(getFileMode(directory)).toBe(mode);
     },
   );
 
@@ -47,12 +47,12 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
   ])('is closed to others if it holds %s', async (_, names) => {
     names.forEach(put);
     await prepareDataDirectory(directory);
-    expect(fileMode(directory)).toBe(0o700);
+    expect(getFileMode(directory)).toBe(0o700);
   });
 
   test.runIf(isPosix)('keeps its mode if it held other things before', async () => {
     put('photo.jpg');
     await prepareDataDirectory(directory);
-    expect(fileMode(directory)).toBe(0o755);
+    expect(getFileMode(directory)).toBe(0o755);
   });
 });

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
 /** Returns a folder with a file, a way to it over a link, and a file elsewhere. */
-function scene() {
+function createScene() {
   const home = temporaryDirectory();
   const folder = path.join(home, 'folder');
   mkdirSync(path.join(folder, 'in'), { recursive: true });
@@ -30,7 +30,7 @@ function scene() {
 
 describe('a file that another one names', () => {
   it.runIf(hasLinks)('lies below the folder by its real path, whatever leads to either', () => {
-    const { home, folder, link } = scene();
+    const { home, folder, link } = createScene();
     link('way', 'in');
 
     const real = realpathSync.native(path.join(folder, 'in/file'));
@@ -47,13 +47,13 @@ describe('a file that another one names', () => {
 
   it.runIf(hasLinks).each([
     ['beside the folder, with a name that begins with its', () => '../folder-2'],
-    ['over a link', ({ link }: ReturnType<typeof scene>) => link('x', '../folder-2')],
+    ['over a link', ({ link }: ReturnType<typeof createScene>) => link('x', '../folder-2')],
     [
       'over a link in the middle',
-      ({ link }: ReturnType<typeof scene>) => `${link('up', '..')}/folder-2`,
+      ({ link }: ReturnType<typeof createScene>) => `${link('up', '..')}/folder-2`,
     ],
   ])('is refused if it lies %s', (_, make) => {
-    const all = scene();
+    const all = createScene();
     const file = path.resolve(all.folder, make(all));
     expect(inspectNamedFile(file, all.folder, 10).fault).toBe('outside');
     expect(inspectNamedFile(file, undefined, 10).fault).toBeUndefined();
@@ -76,13 +76,13 @@ describe('a file that another one names', () => {
   });
 
   it.runIf(hasLinks)('is refused if a missing file would lie outside over a link', () => {
-    const { folder, link } = scene();
+    const { folder, link } = createScene();
     expect(inspectNamedFile(`${link('up', '..')}/no`, folder, 10).fault).toBe('outside');
     expect(() => inspectNamedFile(`${link('way', 'in')}/no`, folder, 10)).toThrow('ENOENT');
   });
 
   it.runIf(isPosix)('is regular and of bounded size', () => {
-    const { folder, link } = scene();
+    const { folder, link } = createScene();
     expect(inspectNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
     expect(inspectNamedFile(path.join(folder, 'in'), folder, 9).fault).toBe('irregular');
     expect(inspectNamedFile(link('zero', '/dev/null'), undefined, 9).fault).toBe('irregular');
@@ -103,7 +103,7 @@ describe('a file that was found', () => {
   it.runIf(hasLinks)(
     'is left out if it leads elsewhere, to nothing or to what is not a file',
     () => {
-      const { folder, link } = scene();
+      const { folder, link } = createScene();
       expect(explainExclusion(path.join(folder, 'in/file'), folder)).toBeUndefined();
       expect(explainExclusion(link('within', 'in/file'), folder)).toBeUndefined();
       expect(explainExclusion(path.join(folder, 'gone'), folder)).toBeUndefined();
@@ -117,7 +117,7 @@ describe('a file that was found', () => {
   );
 
   it.runIf(isPosix)('is left out if it is a pipe', () => {
-    const { folder } = scene();
+    const { folder } = createScene();
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
     expect(explainExclusion(path.join(folder, 'pipe'), folder)).toBe('it is not a regular file');
   });

@@ -84,7 +84,7 @@ const received = fc.record({ method: fc.constantFrom('GET', 'POST'), httpStatus,
 type Answer = Pick<TransportResponse, 'status' | 'headers'> & { readonly text: string };
 
 /** Returns a client whose requests are answered by a function; no time passes while it waits. */
-function clientAnsweredBy(answer: () => Answer): PromptService {
+function createClientAnsweredBy(answer: () => Answer): PromptService {
   const transport = {
     request: (): Promise<TransportResponse> => {
       const { status, headers: named, text: body } = answer();
@@ -156,7 +156,7 @@ export default [
     'every method gives what was asked for or an error of the client',
     fc.tuple(received, fc.nat(10)),
     ([answer, nth]) => {
-      const client = clientAnsweredBy(() => ({ ...answer, status: answer.httpStatus }));
+      const client = createClientAnsweredBy(() => ({ ...answer, status: answer.httpStatus }));
       const call = CALLS[nth % CALLS.length] ?? (() => Promise.resolve());
       return withDeadline(() => endsInAnErrorOfItsOwn(call(client)));
     },
@@ -170,7 +170,7 @@ export default [
     ),
     async ([pages, backwards]) => {
       let asked = 0;
-      const client = clientAnsweredBy(() => {
+      const client = createClientAnsweredBy(() => {
         const ids = pages[asked++ % pages.length] ?? [];
         const rows = ids.map(id => ({ runId: `r${id}`, runStatus: 'queued' }));
         return {
@@ -179,11 +179,11 @@ export default [
           text: JSON.stringify({ status: 'SUCCESS', data: { rows, hasMore: true } }),
         };
       });
-      const all = async (): Promise<void> => {
+      const collectAll = async (): Promise<void> => {
         for await (const row of client.runs.all(backwards ? { endingBefore: 'r0' } : {})) void row;
       };
 
-      await endsInAnErrorOfItsOwn(all());
+      await endsInAnErrorOfItsOwn(collectAll());
       if (asked > 9) throw new Error(`it asked ${asked} times`);
     },
   ),
@@ -194,7 +194,7 @@ export default [
     async rows => {
       const listed = rows.map((row, nth) => ({ ...row, runId: `r${nth}`, runStatus: 'queued' }));
       const data = { rows: listed, hasMore: false };
-      const client = clientAnsweredBy(() => ({
+      const client = createClientAnsweredBy(() => ({
         status: 200,
         headers: {},
         text: JSON.stringify({ status: 'SUCCESS', data }),

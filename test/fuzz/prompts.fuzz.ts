@@ -112,7 +112,7 @@ const inputs = fc.dictionary(name, json, {
 const PARTIAL = '<{{b}}{{#each list}}{{this}}\n{{/each}}>\n';
 
 /** Renders the same template with Handlebars itself. */
-function byHandlebars(template: string, data: JsonObject): string {
+function renderByHandlebars(template: string, data: JsonObject): string {
   const handlebars = Handlebars.create();
   handlebars.registerPartial('part', PARTIAL);
   handlebars.registerHelper('json', (value: unknown) => JSON.stringify(value ?? null));
@@ -137,7 +137,7 @@ function byHandlebars(template: string, data: JsonObject): string {
   return run(data);
 }
 
-function byPromptrun(definition: PromptDefinition, data: JsonObject): string {
+function renderByPromptrun(definition: PromptDefinition, data: JsonObject): string {
   return previewPrompt({ ...definition, textInputs: [], imageInputs: [] }, { inputs: data })
     .messages.flatMap(({ content }) => content)
     .map(part => ('text' in part ? part.text : ''))
@@ -237,10 +237,10 @@ export default [
       if (!definition || findings.hasFaults) return;
 
       // Equal values inside each other don't count as levels there, which `../` shows.
-      const written = await withDeadline(() => byPromptrun(definition, data));
+      const written = await withDeadline(() => renderByPromptrun(definition, data));
       if (text.includes('../')) return;
 
-      const expected = byHandlebars(text, data);
+      const expected = renderByHandlebars(text, data);
       if (expected.trim() === '' && written.trim() === '') return;
 
       if (written !== expected && !mayAddUp(text, data)) {
@@ -266,7 +266,7 @@ export default [
     const texts = Object.fromEntries(
       definition.textInputs.map(input => [input.key, input.enum?.[0] ?? '1']),
     );
-    const [one, two] = await Promise.all([rendered(definition, texts), rendered(kept, texts)]);
+    const [one, two] = await Promise.all([renderText(definition, texts), renderText(kept, texts)]);
 
     // A machine that is busy with other things stops the one and not the other.
     if ([one, two].some(text => text.includes('takes longer than'))) return;
@@ -310,7 +310,7 @@ function unlessLimitExceeded(error: unknown): undefined {
   if (!(error instanceof LimitExceeded)) throw error;
 }
 
-async function rendered(
+async function renderText(
   definition: PromptDefinition,
   textInputs: Record<string, string>,
 ): Promise<string> {

@@ -91,12 +91,12 @@ const VALUES = [
  */
 function anyValue(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   return fc.oneof(
-    { weight: 12, arbitrary: fitting(schema, known) },
+    { weight: 12, arbitrary: fittingValue(schema, known) },
     { weight: 1, arbitrary: fc.jsonValue() },
   );
 }
 
-function fitting(schema: Schema, known: Known): fc.Arbitrary<unknown> {
+function fittingValue(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   const { properties, required = [], additionalProperties, oneOf } = schema;
   if (oneOf) return fc.oneof(...oneOf.map(variant => anyValue(variant, known)));
   if (schema.const !== undefined) return fc.constant(schema.const);
@@ -125,12 +125,14 @@ function fitting(schema: Schema, known: Known): fc.Arbitrary<unknown> {
 }
 
 /** Replaces lone surrogates, which can't be part of a URL. */
-function wellFormed(text: string): string {
+function replaceLoneSurrogates(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '?');
 }
 
 function parameterText({ schema }: Parameter, known: Known): fc.Arbitrary<string> {
-  const good = fitting(schema, known).map(value => encodeURIComponent(wellFormed(String(value))));
+  const good = fittingValue(schema, known).map(value =>
+    encodeURIComponent(replaceLoneSurrogates(String(value))),
+  );
   return fc.oneof(
     { weight: 6, arbitrary: good },
     { weight: 1, arbitrary: odd },
@@ -184,7 +186,7 @@ function anyBody({ requestBody }: Operation, known: Known): fc.Arbitrary<string 
   );
 }
 
-function requests(description: Description, known: Known): fc.Arbitrary<Sent> {
+function anyRequest(description: Description, known: Known): fc.Arbitrary<Sent> {
   const all = Object.entries(description.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) =>
       fc.record({
@@ -245,7 +247,7 @@ const answersItsDescription = onService(
     );
     const known = { key: service.key, ids: found.flatMap(each => Object.values(each)) };
 
-    return fuzzed('', requests(description, known), async sent => {
+    return fuzzed('', anyRequest(description, known), async sent => {
       const { status, type, text } = await withDeadline(() => send(service, agent, sent));
       if (status >= 500 && status !== 504) throw new Error(`it was answered ${status}: ${text}`);
       if (sent.target.startsWith('/openapi.json') || type?.startsWith('image/')) return;

@@ -117,12 +117,12 @@ function listPlaces(value: unknown, place: readonly string[] = []): string[][] {
   ];
 }
 
-function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+function replaceAt(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
   const copy: Record<string, unknown> = Array.isArray(value)
     ? ([...(value as unknown[])] as unknown as Record<string, unknown>)
     : { ...(value as Record<string, unknown>) };
-  copy[key] = replaced(copy[key], rest, by);
+  copy[key] = replaceAt(copy[key], rest, by);
   return copy;
 }
 
@@ -179,7 +179,7 @@ export default [
         mkdirSync(path.join(directory, 'runs'));
         writeFileSync(
           path.join(directory, 'runs', 'a.json'),
-          JSON.stringify(replaced(RECORDING, place, by)) ?? '',
+          JSON.stringify(replaceAt(RECORDING, place, by)) ?? '',
         );
         const ended = await endsWell(() =>
           replayFrom({ directory, baseUrl: 'http://localhost/v1' }),

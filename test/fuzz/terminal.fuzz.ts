@@ -58,7 +58,7 @@ const table = fc.string({
 });
 
 /** Yields a text in pieces of so many characters. */
-async function* inPieces(whole: string, length: number): AsyncGenerator<string> {
+async function* splitIntoPieces(whole: string, length: number): AsyncGenerator<string> {
   for (let index = 0; index < whole.length; index += length) {
     yield await Promise.resolve(whole.slice(index, index + length));
   }
@@ -102,9 +102,9 @@ export default [
         readCsv(text, { name: 'rows', delimiter: undefined });
       for (const read of [readTable, readJsonl]) {
         const whole = await withDeadline(() =>
-          readAllRows(read(inPieces(given, given.length || 1))),
+          readAllRows(read(splitIntoPieces(given, given.length || 1))),
         );
-        const pieces = await withDeadline(() => readAllRows(read(inPieces(given, length))));
+        const pieces = await withDeadline(() => readAllRows(read(splitIntoPieces(given, length))));
         if (whole !== pieces) throw new Error(`${whole}\nin pieces: ${pieces}`);
       }
     },

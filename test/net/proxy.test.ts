@@ -26,12 +26,12 @@ describe('the proxies of an environment', () => {
 
 describe('the proxy for a URL', () => {
   const both = { httpsProxy: 'p:1', httpProxy: 'http://q:2' };
-  const of = (url: string, noProxy = ''): string | undefined =>
+  const findProxyHref = (url: string, noProxy = ''): string | undefined =>
     findProxy(new URL(url), { ...both, noProxy })?.href;
 
   it('is that of its scheme', () => {
-    expect(of('https://far.example/')).toBe('http://p:1/');
-    expect(of('http://far.example/')).toBe('http://q:2/');
+    expect(findProxyHref('https://far.example/')).toBe('http://p:1/');
+    expect(findProxyHref('http://far.example/')).toBe('http://q:2/');
     expect(findProxy(new URL('https://far.example/'), { httpProxy: 'q:2' })).toBeUndefined();
     expect(findProxy(new URL('https://far.example/'), { httpsProxy: ' ' })).toBeUndefined();
   });
@@ -46,14 +46,14 @@ describe('the proxy for a URL', () => {
     ['ar.example', 'http://p:1/'],
     ['', 'http://p:1/'],
   ])('with NO_PROXY=%s is %s', (noProxy, expected) => {
-    expect(of('https://far.example/v1', noProxy)).toBe(expected);
+    expect(findProxyHref('https://far.example/v1', noProxy)).toBe(expected);
   });
 
   it.each(['[::1]', '[::1]:8000', '::1', 'localhost,::1'])(
     'is not used for an IPv6 address with NO_PROXY=%s',
     noProxy => {
-      expect(of('http://[::1]:8000/', noProxy)).toBeUndefined();
-      expect(of('http://[::2]:8000/', noProxy)).toBe('http://q:2/');
+      expect(findProxyHref('http://[::1]:8000/', noProxy)).toBeUndefined();
+      expect(findProxyHref('http://[::2]:8000/', noProxy)).toBe('http://q:2/');
     },
   );
 });

@@ -13,7 +13,7 @@ import {
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 
 /** Returns the waits between all attempts, without a spread. */
-function waits(policy: RetryPolicy, retryAfterMs?: number): number[] {
+function listWaits(policy: RetryPolicy, retryAfterMs?: number): number[] {
   const found: number[] = [];
   for (let attempt = 1; ; attempt += 1) {
     const wait = computeBackoff(policy, { attempt, retryAfterMs }, () => 1);
@@ -24,22 +24,24 @@ function waits(policy: RetryPolicy, retryAfterMs?: number): number[] {
 
 describe('waitBeforeRetry', () => {
   it('waits longer after each attempt, as often as the policy allows', () => {
-    expect(waits(SERVICE_RETRIES)).toEqual([500, 1000, 2000]);
-    expect(waits(PROVIDER_RETRIES)).toEqual([1000, 2000, 4000]);
-    expect(waits(CREATION_RETRIES)).toEqual([500, 1000, 2000, 4000, 4000, 4000, 4000, 4000, 4000]);
+    expect(listWaits(SERVICE_RETRIES)).toEqual([500, 1000, 2000]);
+    expect(listWaits(PROVIDER_RETRIES)).toEqual([1000, 2000, 4000]);
+    expect(listWaits(CREATION_RETRIES)).toEqual([
+      500, 1000, 2000, 4000, 4000, 4000, 4000, 4000, 4000,
+    ]);
   });
 
   it('obeys the wait that an answer asks for, up to a minute', () => {
     for (const policy of [SERVICE_RETRIES, PROVIDER_RETRIES]) {
-      expect(waits(policy, 7000)).toEqual([7000, 7000, 7000]);
-      expect(waits(policy, 60_000)).toEqual([60_000, 60_000, 60_000]);
-      expect(waits(policy, 60_001)).toEqual([]);
+      expect(listWaits(policy, 7000)).toEqual([7000, 7000, 7000]);
+      expect(listWaits(policy, 60_000)).toEqual([60_000, 60_000, 60_000]);
+      expect(listWaits(policy, 60_001)).toEqual([]);
     }
   });
 
   it('is impatient with a provider that asks for less, but not with a service', () => {
-    expect(waits(PROVIDER_RETRIES, 1)).toEqual([1, 1, 1]);
-    expect(waits(SERVICE_RETRIES, 0)).toEqual([500, 1000, 2000]);
+    expect(listWaits(PROVIDER_RETRIES, 1)).toEqual([1, 1, 1]);
+    expect(listWaits(SERVICE_RETRIES, 0)).toEqual([500, 1000, 2000]);
   });
 
   it('spreads the waits over the upper half', () => {

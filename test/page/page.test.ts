@@ -76,14 +76,14 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     return { service, root: service.service.url.replace(/v1$/u, '') };
   };
 
-  const picture = async (page: Page, name: string): Promise<void> => {
+  const takePicture = async (page: Page, name: string): Promise<void> => {
     if (PICTURES === undefined) return;
     mkdirSync(PICTURES, { recursive: true });
     writeFileSync(path.join(PICTURES, `page-${name}.png`), await page.screenshot());
   };
 
   /** Starts a provider, and returns it with a data directory whose model `priced` is its own. */
-  const paidModel = async (): Promise<{ provider: FakeProvider; dataDir: string }> => {
+  const startPaidModel = async (): Promise<{ provider: FakeProvider; dataDir: string }> => {
     const provider = await FakeProvider.start();
     onTestFinished(() => provider.close());
     const dataDir = temporaryDataDir();
@@ -121,7 +121,7 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
     expect(creations[0]?.headers()['idempotency-key']).toMatch(/^[\da-f-]{36}$/u);
 
     const image = page.getByRole('img', { name: 'Output 1' });
-    await expect.poll(() => naturalWidth(image)).toBeGreaterThan(100);
+    await expect.poll(() => getNaturalWidth(image)).toBeGreaterThan(100);
 
     await page.getByText('Oslo <b>harbour</b>').waitFor();
     expect(await page.locator('main').textContent()).toMatch(/Credits4/u);
@@ -150,7 +150,7 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
    * Runs of every kind: texts, a picture, one that failed, one that was cancelled and one that is
    * still running.
    */
-  const work = async (service: TestService): Promise<{ runs: Record<string, string> }> => {
+  const createRuns = async (service: TestService): Promise<{ runs: Record<string, string> }> => {
     const create = async (
       slug: string,
       textInputs: object,
@@ -202,7 +202,7 @@ input:
 
   it('fits its window in every view, wide and narrow, in light and dark colours', async () => {
     const { service, root } = await start({ syncWindowMs: 200 });
-    const { runs } = await work(service);
+    const { runs } = await createRuns(service);
     const { promptId, promptVersionId } = await service.find('summary');
 
     const { page, complaints } = await open(root);
@@ -214,7 +214,7 @@ input:
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme });
         expect([name, look, await fits(width)]).toEqual([name, look, true]);
-        await picture(page, `${name}${look}`);
+        await takePicture(page, `${name}${look}`);
       }
     };
 
@@ -236,7 +236,7 @@ input:
       await page.locator('main table, main dl').first().waitFor();
 
       for (const image of await page.getByRole('img').all()) {
-        await expect.poll(() => naturalWidth(image)).toBeGreaterThan(9);
+        await expect.poll(() => getNaturalWidth(image)).toBeGreaterThan(9);
       }
 
       await expectToFit(
@@ -267,15 +267,16 @@ input:
 
   it('distinguishes runs of one prompt, cancels a running one, and reruns one with its inputs', async () => {
     const { service, root } = await start({ syncWindowMs: 200 });
-    const { runs } = await work(service);
+    const { runs } = await createRuns(service);
     const { page, requests, complaints } = await open(root);
     await signIn(page, service.key);
-    const rowWith = (words: string): Locator => page.getByRole('row').filter({ hasText: words });
-    await rowWith('My parcel has been in Hamburg').waitFor();
-    await rowWith('The invoice of May').waitFor();
+    const findRowWith = (words: string): Locator =>
+      page.getByRole('row').filter({ hasText: words });
+    await findRowWith('My parcel has been in Hamburg').waitFor();
+    await findRowWith('The invoice of May').waitFor();
 
     expect(await page.evaluate<boolean>(ON_ONE_LINE)).toBe(true);
-    expect(await rowWith('My parcel').textContent()).toMatch(/\d (?:ms|s)/u);
+    expect(await findRowWith('My parcel').textContent()).toMatch(/\d (?:ms|s)/u);
 
     await page.getByRole('link', { name: 'Sandbox' }).first().click();
     const gone = page.locator('dd').nth(1);
@@ -315,7 +316,7 @@ input:
 
   it('finds prompts by title, slug and description, and says how an author publishes one', async () => {
     const { service, root } = await start({ syncWindowMs: 200 });
-    await work(service);
+    await createRuns(service);
     const { page } = await open(root);
     await signIn(page, service.key);
     await page.getByRole('link', { name: 'Prompts' }).click();
@@ -370,7 +371,7 @@ input:
   });
 
   it('follows a run that takes longer than its creation is answered', async () => {
-    const { provider, dataDir } = await paidModel();
+    const { provider, dataDir } = await startPaidModel();
     const waiting: ServerResponse[] = [];
     provider.reset(response => void waiting.push(response));
     const { service, root } = await start({ dataDir, syncWindowMs: 50 });
@@ -393,20 +394,20 @@ input:
   });
 
   it('shows what an old run of a paid model used, and the totals of each model', async () => {
-    const { provider, dataDir } = await paidModel();
+    const { provider, dataDir } = await startPaidModel();
     const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
     provider.reset({ body: { ...(chatAnswer('Hi').body as object), usage } });
 
     const { service, root } = await start({ dataDir });
-    const created = (slug: string): Promise<{ runId: string }> =>
+    const createRun = (slug: string): Promise<{ runId: string }> =>
       service.versionOf(slug).then(async promptVersionId => {
         return (await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} }))
           .data;
       });
 
     await service.publish('paid', PAID);
-    const { runId } = await created('paid');
-    for (let run = 0; run < 51; run += 1) await created('sandbox');
+    const { runId } = await createRun('paid');
+    for (let run = 0; run < 51; run += 1) await createRun('sandbox');
 
     const { page } = await open(root);
     await signIn(page, service.key);
@@ -455,7 +456,7 @@ input:
   });
 
   it('works behind a proxy that strips a path, in dark colours and on a phone, by keyboard alone', async () => {
-    const base = await strippingProxy();
+    const base = await startStrippingProxy();
     const { service } = await start({ publicUrl: 'https://prompts.example.com/team' });
     base.leadTo(service.service.url);
     const { data } = await service.call<{ rows: { promptVersionId: string }[] }>(
@@ -485,7 +486,7 @@ input:
     const image = page.getByRole('img', { name: 'Output 1' });
     await image.waitFor();
 
-    await expect.poll(() => naturalWidth(image)).toBeGreaterThan(100);
+    await expect.poll(() => getNaturalWidth(image)).toBeGreaterThan(100);
     expect(await image.getAttribute('src')).toMatch(new RegExp(`^${base.url}/team/media/`, 'u'));
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     expect(complaints).toEqual([]);
@@ -559,7 +560,7 @@ const ALIGNED = `(() => {
 const ON_ONE_LINE = `[...document.querySelectorAll('td time')].every(node => node.getClientRects().length === 1)`;
 
 /** Returns the width of the picture that the browser has read; 0 if it has none. */
-function naturalWidth(image: Locator): Promise<number> {
+function getNaturalWidth(image: Locator): Promise<number> {
   return image.evaluate((node: object) => Reflect.get(node, 'naturalWidth') as number);
 }
 
@@ -568,7 +569,7 @@ async function isFocused(control: Locator): Promise<boolean> {
 }
 
 /** Starts a proxy that strips `/team` from paths, and hands everything else on. */
-async function strippingProxy(): Promise<{ url: string; leadTo: (service: string) => void }> {
+async function startStrippingProxy(): Promise<{ url: string; leadTo: (service: string) => void }> {
   let target = new URL('http://127.0.0.1/');
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url = '' } = incoming;

@@ -14,7 +14,7 @@ const NAMED = {
 };
 
 /** Returns a folder with what the steps of a release read. */
-function project(
+function createProject(
   packageJson: Readonly<Record<string, unknown>>,
   changelog = '## 1.2.3 (2026-11-27)\n\n- New.\n\n## 1.2.2 (2026-11-01)\n\n- Old.\n',
 ) {
@@ -36,12 +36,12 @@ function step(name: string, args: readonly string[], cwd: string) {
 
 describe('a release', () => {
   it('begins only once the owner has named the repository, the address for bugs and the author', () => {
-    const { status, stderr } = step('check.js', ['v1.2.3'], project({ bugs: NAMED.bugs }));
+    const { status, stderr } = step('check.js', ['v1.2.3'], createProject({ bugs: NAMED.bugs }));
     expect([status, stderr]).toEqual([
       1,
       'error: package.json lacks repository, author: the owner of the project has to name them before a release\n',
     ]);
-    expect(step('check.js', ['v1.2.3'], project(NAMED))).toEqual({
+    expect(step('check.js', ['v1.2.3'], createProject(NAMED))).toEqual({
       status: 0,
       stdout: '',
       stderr: '',
@@ -52,7 +52,7 @@ describe('a release', () => {
     const { status, stderr } = step(
       'check.js',
       ['v1.2.4'],
-      project(NAMED, '## 1.2.3 (unreleased)\n'),
+      createProject(NAMED, '## 1.2.3 (unreleased)\n'),
     );
     expect(status).toBe(1);
     expect(stderr).toContain('the tag is v1.2.4, and the version in package.json is 1.2.3');
@@ -60,14 +60,14 @@ describe('a release', () => {
   });
 
   it('says what the changelog says of the version', () => {
-    expect(step('notes.js', ['1.2.3'], project(NAMED)).stdout).toBe('- New.\n');
-    expect(step('notes.js', ['1.2.4'], project(NAMED)).stderr).toContain(
+    expect(step('notes.js', ['1.2.3'], createProject(NAMED)).stdout).toBe('- New.\n');
+    expect(step('notes.js', ['1.2.4'], createProject(NAMED)).stderr).toContain(
       'CHANGELOG.md has no section for 1.2.4',
     );
   });
 
   it.skipIf(process.platform === 'win32')('packs the executable with the licences', () => {
-    const folder = project(NAMED);
+    const folder = createProject(NAMED);
     for (const name of ['binary', 'dist']) mkdirSync(path.join(folder, name));
 
     for (const name of ['binary/promptrun', 'LICENSE', 'dist/THIRD-PARTY-NOTICES']) {
@@ -99,7 +99,7 @@ describe('the manifests of package managers', () => {
     `${hash(6)}  promptrun-1.2.3.tgz`,
   ];
 
-  const url = (name: string): string =>
+  const getAssetUrl = (name: string): string =>
     `https://github.com/ada/promptrun/releases/download/v1.2.3/promptrun-1.2.3-${name}`;
 
   function manifests(
@@ -107,7 +107,7 @@ describe('the manifests of package managers', () => {
     sums = SUMS,
     version = '1.2.3',
   ) {
-    const folder = project(packageJson);
+    const folder = createProject(packageJson);
     writeFileSync(path.join(folder, 'SHA256SUMS'), `${sums.join('\n')}\n`);
     const outcome = step('manifests.js', ['SHA256SUMS', version, 'out'], folder);
     const out = path.join(folder, 'out');
@@ -138,12 +138,14 @@ describe('the manifests of package managers', () => {
       'darwin-arm64',
       'darwin-x64',
     ].entries()) {
-      expect(formula).toContain(`url "${url(name)}.tar.xz"\n      sha256 "${hash(digit + 1)}"`);
+      expect(formula).toContain(
+        `url "${getAssetUrl(name)}.tar.xz"\n      sha256 "${hash(digit + 1)}"`,
+      );
     }
 
     expect(JSON.parse(read('promptrun.json'))).toMatchObject({
       version: '1.2.3',
-      architecture: { '64bit': { url: url('windows-x64.zip'), hash: hash(5) } },
+      architecture: { '64bit': { url: getAssetUrl('windows-x64.zip'), hash: hash(5) } },
       bin: 'promptrun.exe',
     });
 
@@ -151,7 +153,11 @@ describe('the manifests of package managers', () => {
       PackageIdentifier: 'ada.promptrun',
       PackageVersion: '1.2.3',
       Installers: [
-        { Architecture: 'x64', InstallerUrl: url('windows-x64.zip'), InstallerSha256: hash(5) },
+        {
+          Architecture: 'x64',
+          InstallerUrl: getAssetUrl('windows-x64.zip'),
+          InstallerSha256: hash(5),
+        },
       ],
       ManifestType: 'installer',
     });

@@ -46,7 +46,7 @@ export async function startAgent(
     const input = new PassThrough();
     return { input, ...startCommandHere(['mcp', ...flags], { home, env, stdin: input, onStdout }) };
   });
-  return await connected(transport, { home, client, stderr: () => transport.stderr() });
+  return await connectAgent(transport, { home, client, stderr: () => transport.stderr() });
 }
 
 /** Starts `promptrun mcp` from the build, as a program with agents starts it. */
@@ -64,10 +64,10 @@ export async function startAgentProcess(): Promise<Agent> {
     stderr += chunk.toString();
   });
 
-  return await connected(transport, { home, stderr: () => stderr });
+  return await connectAgent(transport, { home, stderr: () => stderr });
 }
 
-async function connected(
+async function connectAgent(
   transport: Transport,
   {
     home,

@@ -17,7 +17,7 @@ const SOURCES = ['src', 'completions', 'scripts', 'package-lock.json'];
 
 /** Builds the command once before the tests if it is missing or older than its sources. */
 export default function build(): void {
-  if (existsSync(BUILT) && changedAt(BUILT) > Math.max(...SOURCES.map(newestIn))) return;
+  if (existsSync(BUILT) && getChangeTime(BUILT) > Math.max(...SOURCES.map(findNewestIn))) return;
 
   const cache = path.join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
@@ -32,14 +32,14 @@ export default function build(): void {
   rmSync(buildDirectory, { recursive: true, force: true });
 }
 
-function newestIn(source: string): number {
+function findNewestIn(source: string): number {
   const file = path.join(root, source);
   if (!existsSync(file)) return 0;
-  if (!statSync(file).isDirectory()) return changedAt(file);
+  if (!statSync(file).isDirectory()) return getChangeTime(file);
   const inside = readdirSync(file, { recursive: true, encoding: 'utf8' });
-  return Math.max(0, ...inside.map(name => changedAt(path.join(file, name))));
+  return Math.max(0, ...inside.map(name => getChangeTime(path.join(file, name))));
 }
 
-function changedAt(file: string): number {
+function getChangeTime(file: string): number {
   return statSync(file).mtimeMs;
 }

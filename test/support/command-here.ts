@@ -56,7 +56,7 @@ export function startCommandHere(
     ...(onStdout && { onStdout }),
   });
 
-  const outcome = async (): Promise<CommandOutcome> => {
+  const getOutcome = async (): Promise<CommandOutcome> => {
     const code = await ended;
     return {
       stdout: stdout(),
@@ -68,7 +68,7 @@ export function startCommandHere(
     };
   };
 
-  return { stderr, raise, ended: outcome() };
+  return { stderr, raise, ended: getOutcome() };
 }
 
 /** Runs a command to its end in this process. */

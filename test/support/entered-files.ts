@@ -52,7 +52,7 @@ export async function filesEnteredBy(
     const { result } = JSON.parse(readFileSync(path.join(coverage, report), 'utf8')) as Coverage;
     for (const { url, functions } of result) {
       if (!url.startsWith(pathToFileURL(dist).href)) continue;
-      const fileAt = filesIn(readFileSync(new URL(url), 'utf8'));
+      const fileAt = mapFilesIn(readFileSync(new URL(url), 'utf8'));
       for (const { ranges } of functions) {
         const [range] = ranges;
         const file = range && fileAt(range.startOffset);
@@ -70,7 +70,7 @@ export async function filesEnteredBy(
  * Returns a function that names the file of `src/` an offset in a bundle comes from; undefined for
  * other code.
  */
-function filesIn(bundle: string): (offset: number) => string | undefined {
+function mapFilesIn(bundle: string): (offset: number) => string | undefined {
   const starts = [
     ...bundle.matchAll(/^\/\/ (?<file>\S+\.[cm]?[jt]s)$|^Object\.defineProperty\(exports/gmu),
   ];

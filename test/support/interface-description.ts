@@ -33,7 +33,7 @@ export class InterfaceDescription {
 
   private schemaOf(method: string, path: string, status: number): object {
     const operation = Object.entries(this.description.paths).find(([template]) =>
-      fits(template, path),
+      matchesTemplate(template, path),
     )?.[1][method];
 
     // A route that is not there is described by its absence.
@@ -63,7 +63,7 @@ function compileSchema(schema: object): ReturnType<typeof Compile> {
   return validator;
 }
 
-function fits(template: string, path: string): boolean {
+function matchesTemplate(template: string, path: string): boolean {
   const [templateParts, pathParts] = [template.split('/'), path.split('/')];
   return (
     templateParts.length === pathParts.length &&

@@ -21,17 +21,17 @@ export type PreviousVersion = { readonly commit: string } | { readonly unknown: 
  * commit before the newest migration.
  */
 export function previousVersion(): PreviousVersion {
-  const top = git('rev-parse', '--show-toplevel');
+  const top = runGit('rev-parse', '--show-toplevel');
   if (top === undefined || realpathSync(top) !== realpathSync(ROOT)) {
     return { unknown: 'no git repository' };
   }
 
-  if (git('rev-parse', '--is-shallow-repository') !== 'false') {
+  if (runGit('rev-parse', '--is-shallow-repository') !== 'false') {
     return { unknown: 'a clone without history' };
   }
 
-  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^');
-  const newest = git(
+  const tag = runGit('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^');
+  const newest = runGit(
     'log',
     '-1',
     '--format=%H',
@@ -44,9 +44,9 @@ export function previousVersion(): PreviousVersion {
   const isComparable =
     tag !== undefined &&
     [CHUNKS, MIGRATIONS].every(
-      file => git('rev-parse', '--verify', `${tag}:${file}`) !== undefined,
+      file => runGit('rev-parse', '--verify', `${tag}:${file}`) !== undefined,
     );
-  const commit = git('rev-parse', isComparable ? `${tag}^{commit}` : `${newest}^`);
+  const commit = runGit('rev-parse', isComparable ? `${tag}^{commit}` : `${newest}^`);
   return commit === undefined ? { unknown: 'a repository without an earlier version' } : { commit };
 }
 
@@ -101,7 +101,7 @@ export function buildNextVersion(): string {
   return command;
 }
 
-function git(...args: string[]): string | undefined {
+function runGit(...args: string[]): string | undefined {
   try {
     const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
     return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio }).trim() || undefined;

@@ -100,7 +100,7 @@ export class RollingFleet {
   }
 
   async startLoad(): Promise<void> {
-    const promptVersionId = await this.#version();
+    const promptVersionId = await this.#createVersion();
     this.#callers = Array.from({ length: CALLERS }, async () => {
       while (!this.#over.signal.aborted) await this.#createOnce(promptVersionId);
     });
@@ -136,7 +136,7 @@ export class RollingFleet {
     return ((await answer.json()) as { data: T }).data;
   }
 
-  async #version(): Promise<string> {
+  async #createVersion(): Promise<string> {
     for (;;) {
       const { rows } = await this.get<{ rows: { slug: string; promptVersionId: string }[] }>(
         '/prompts/publish?q=ask',

@@ -236,7 +236,7 @@ export class ScriptedService {
     const exchange = this.#findNext(call, 'whole');
     if (exchange === undefined) {
       this.#faults.push(
-        `unexpected: ${call.method} ${call.path} ${JSON.stringify(call.query)} ${excerpt(call)}`,
+        `unexpected: ${call.method} ${call.path} ${JSON.stringify(call.query)} ${formatExcerpt(call)}`,
       );
       await respond(response, { status: 599, body: 'not in the script' });
       return;
@@ -383,6 +383,6 @@ function describeExpectation(expect: Expectation = {}): string {
   return `${expect.method ?? 'any method'} ${String(expect.path ?? 'any path')} ${JSON.stringify(expect.query ?? {})}`;
 }
 
-function excerpt({ bytes }: Call): string {
+function formatExcerpt({ bytes }: Call): string {
   return bytes.toString('utf8').slice(0, 200);
 }

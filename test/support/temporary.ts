@@ -17,7 +17,7 @@ export default function temporary(): (() => void) | undefined {
   if (process.env[TEMPORARY_VARIABLE] !== undefined) return undefined;
 
   const usual = process.env[PLACE];
-  const directory = (usual === undefined ? inMemory() : undefined) ?? newDirectoryIn(tmpdir());
+  const directory = (usual === undefined ? makeInMemory() : undefined) ?? makeDirectoryIn(tmpdir());
 
   // PostgreSQL, which refuses to run as root, goes through it as another user.
   chmodSync(directory, 0o711);
@@ -43,14 +43,14 @@ const ENOUGH_BYTES = 4 * 1024 ** 3;
  * wait for the disk more than half of theirs. Undefined if there is no such place, or little room,
  * or programs in it may not be run.
  */
-function inMemory(): string | undefined {
+function makeInMemory(): string | undefined {
   if (process.platform !== 'linux') return undefined;
   let directory: string | undefined;
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
     if (bavail * bsize < ENOUGH_BYTES) return undefined;
 
-    directory = newDirectoryIn(MEMORY);
+    directory = makeDirectoryIn(MEMORY);
     const program = path.join(directory, 'program');
     writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
     execFileSync(program);
@@ -63,6 +63,6 @@ function inMemory(): string | undefined {
   }
 }
 
-function newDirectoryIn(parent: string): string {
+function makeDirectoryIn(parent: string): string {
   return mkdtempSync(path.join(parent, 'promptrun-'));
 }

@@ -14,7 +14,7 @@ import { DYING_MS, lockFile, waitForLock } from '../../../src/files/writing/lock
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
-const lockable = (): { file: string; lock: string } => {
+const createLockable = (): { file: string; lock: string } => {
   const file = path.join(temporaryDirectory(), 'results.jsonl');
   return { file, lock: `${file}.lock` };
 };
@@ -29,7 +29,7 @@ function leaveLock(file: string, fields: object): void {
 
 describe('the lock of a file', () => {
   it('is held until it is released, and leaves nothing behind', () => {
-    const { file, lock } = lockable();
+    const { file, lock } = createLockable();
     const release = lockFile(toContainedPath(file));
 
     expect(release).toBeDefined();
@@ -45,7 +45,7 @@ describe('the lock of a file', () => {
   it.each([{ pid: 2 ** 30 }, { began: '1' }])(
     'is free at once if its process is dead: %o',
     dead => {
-      const { file } = lockable();
+      const { file } = createLockable();
       leaveLock(file, dead);
       const release = lockFile(toContainedPath(file));
       expect(release).toBeDefined();
@@ -56,7 +56,7 @@ describe('the lock of a file', () => {
   it.runIf(process.platform === 'linux')(
     'is free at once if its process was killed and nobody asks how it ended',
     async () => {
-      const { file } = lockable();
+      const { file } = createLockable();
       const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
       const [line] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(line);
@@ -81,7 +81,7 @@ describe('the lock of a file', () => {
   it.each(['', '{"host":"he', '\0\0\0'])(
     'is free within a second if its process was killed as it wrote it: %j',
     half => {
-      const { file, lock } = lockable();
+      const { file, lock } = createLockable();
       writeFileSync(lock, half);
 
       expect(lockFile(toContainedPath(file))).toBeUndefined();
@@ -100,7 +100,7 @@ describe('the lock of a file', () => {
   it.each(['# a lock file of another program\n', '5', '[]'])(
     'is refused, and the file stays, if the file of its name is not a lock: %j',
     text => {
-      const { file, lock } = lockable();
+      const { file, lock } = createLockable();
       writeFileSync(lock, text);
       const longAgo = new Date(Date.now() - 61_000);
       utimesSync(lock, longAgo, longAgo);
@@ -110,7 +110,7 @@ describe('the lock of a file', () => {
   );
 
   it('of another machine or container is free only after a minute without a sign of life', () => {
-    const { file, lock } = lockable();
+    const { file, lock } = createLockable();
     writeFileSync(lock, JSON.stringify({ host: 'elsewhere', space: 'x', pid: 1, began: null }));
 
     expect(lockFile(toContainedPath(file))).toBeUndefined();
@@ -129,7 +129,7 @@ describe('the lock of a file if the system does not say when a process began', (
   const unknown = (): null => null;
 
   it('is held for as long as its process shows life, and free after a minute without', () => {
-    const { file, lock } = lockable();
+    const { file, lock } = createLockable();
     const release = lockFile(toContainedPath(file), unknown);
 
     expect(release).toBeDefined();
@@ -149,7 +149,7 @@ describe('the lock of a file if the system does not say when a process began', (
 
 describe('waiting for a lock', () => {
   it('ends after a second if no longer wait is worth it', async () => {
-    const { file } = lockable();
+    const { file } = createLockable();
     const release = lockFile(toContainedPath(file));
     const clock = testClock();
     const began = clock.now();
@@ -162,7 +162,7 @@ describe('waiting for a lock', () => {
   });
 
   it('ends once the holder is gone', async () => {
-    const { file } = lockable();
+    const { file } = createLockable();
     const release = lockFile(toContainedPath(file));
 
     const clock = testClock();
@@ -184,7 +184,7 @@ describe('waiting for a lock', () => {
   });
 
   it('fails if something else has the name of the lock', async () => {
-    const { file, lock } = lockable();
+    const { file, lock } = createLockable();
     mkdirSync(lock);
     await expect(waitForLock(toContainedPath(file), testClock())).rejects.toThrow(
       `${lock} is not a lock`,
@@ -192,7 +192,7 @@ describe('waiting for a lock', () => {
   });
 
   it('is abandoned after more than a minute', async () => {
-    const { file } = lockable();
+    const { file } = createLockable();
     const release = lockFile(toContainedPath(file));
     const clock = testClock();
     const began = clock.now();

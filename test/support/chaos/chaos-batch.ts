@@ -65,7 +65,7 @@ export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
 
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-chaos-'));
   try {
-    const names = Array.from({ length: plan.rows }, (_, index) => rowName(index));
+    const names = Array.from({ length: plan.rows }, (_, index) => getRowName(index));
     writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
     const ended = await runToTheEnd(plan, service, home);
     return { ...judge(names, service.ledger, home), ...ended, lists: service.lists };
@@ -76,7 +76,7 @@ export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
 }
 
 /** Returns the name of a row; every tenth row is the same as the one before. */
-function rowName(at: number): string {
+function getRowName(at: number): string {
   return `row ${at % 10 === 9 ? at - 1 : at}`;
 }
 
@@ -153,14 +153,14 @@ function judge(names: readonly string[], ledger: readonly LedgerRun[], home: str
     succeeded: lines.filter(({ runStatus }) => runStatus === 'succeeded').length,
     failed: lines.filter(({ runStatus }) => runStatus === 'failed').length,
     inDoubt: inDoubt.length,
-    doubles: paidTwice(names, ledger),
+    doubles: listPaidTwice(names, ledger),
     wrong: [...wrong, ...(lines.length > byRow.size ? ['a row has two lines'] : [])],
     lost: ids.filter(id => !byRow.has(id) && !open.has(id)),
-    unnamed: inDoubt.filter(id => !isNamed(ledger, stepsOfRow(steps, id))),
+    unnamed: inDoubt.filter(id => !isNamed(ledger, listStepsOfRow(steps, id))),
   };
 }
 
-function paidTwice(names: readonly string[], ledger: readonly LedgerRun[]): string[] {
+function listPaidTwice(names: readonly string[], ledger: readonly LedgerRun[]): string[] {
   const count = (all: readonly (string | undefined)[]): Map<string | undefined, number> => {
     const counts = new Map<string | undefined, number>();
     for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1);
@@ -176,7 +176,7 @@ function paidTwice(names: readonly string[], ledger: readonly LedgerRun[]): stri
   );
 }
 
-function stepsOfRow(steps: readonly Step[], id: string): Step[] {
+function listStepsOfRow(steps: readonly Step[], id: string): Step[] {
   return steps.filter(step => step.id === id);
 }
 

@@ -131,7 +131,7 @@ export class ChaosService {
     const key = String(request.headers['idempotency-key']);
     const known = this.#options.idempotency ? this.#byKey.get(key) : undefined;
     if (fault === 'reset before') return reset(response);
-    if (fault === '502 before') return badGateway(response);
+    if (fault === '502 before') return answerBadGateway(response);
 
     const { inputs } = JSON.parse(text) as { inputs: { textInputs: { name: string } } };
     const run = known ?? this.#made(inputs.textInputs.name, key, fault === '504');
@@ -148,7 +148,7 @@ export class ChaosService {
           data: null,
         });
       case '502 after':
-        return badGateway(response);
+        return answerBadGateway(response);
       case '504 without id':
         return this.#answer(response, 504, {
           status: 'GATEWAY_TIMEOUT_ERROR',
@@ -259,7 +259,7 @@ function reset(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
 }
 
-function badGateway(response: ServerResponse): void {
+function answerBadGateway(response: ServerResponse): void {
   response.writeHead(502, { 'content-type': 'text/html' });
   response.end('<html>bad gateway</html>');
 }

@@ -133,7 +133,7 @@ export class TestObjectStore {
     const { pathname, searchParams: query } = new URL(target, 'http://store');
     const [, bucket = '', ...path] = decodeURIComponent(pathname).split('/');
     const key = path.join('/');
-    const denial = accessDenial({ method, target, headers }, bucket, body);
+    const denial = findAccessDenial({ method, target, headers }, bucket, body);
     if (denial) return refuse(response, denial);
 
     this.asked.push(`${method} ${key || target.replace(/^[^?]*/, '')}`);
@@ -244,7 +244,11 @@ type Refusal = readonly [status: number, code: string, message: string];
  * Returns why a request may not be carried out, in the order in which S3 looks; undefined if it
  * may.
  */
-function accessDenial(request: SignedRequest, bucket: string, body: Buffer): Refusal | undefined {
+function findAccessDenial(
+  request: SignedRequest,
+  bucket: string,
+  body: Buffer,
+): Refusal | undefined {
   const authorization = String(request.headers['authorization']);
   const [, signature] = /Signature=([0-9a-f]{64})$/.exec(authorization) ?? [];
 

@@ -48,7 +48,7 @@ default_pool_size = ${mode === 'session' ? 40 : 3}
 
   const [program, ...args] = [...asServerUser(directory), PROGRAM, settings];
   const child = spawn(program, args, { stdio: 'ignore' });
-  await untilListening(port, child);
+  await waitUntilListening(port, child);
 
   return {
     url: `postgres://postgres@127.0.0.1:${port}/${name}`,
@@ -61,7 +61,7 @@ default_pool_size = ${mode === 'session' ? 40 : 3}
   };
 }
 
-async function untilListening(port: number, child: ChildProcess): Promise<void> {
+async function waitUntilListening(port: number, child: ChildProcess): Promise<void> {
   while (child.exitCode === null) {
     const socket = connect(port, '127.0.0.1');
     const isThere = await once(socket, 'connect').then(

@@ -54,7 +54,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
 
   const directory = mkdtempSync(path.join(tmpdir(), 'postgres-'));
-  const flags = serverFlags(directory, options);
+  const flags = prepareServerFlags(directory, options);
   const cluster = new PostgresCluster(programs, directory, await freePort(), flags);
   cluster.initialise();
   cluster.start();
@@ -63,7 +63,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 /** Returns the flags of the server, and writes its certificate if it speaks TLS. */
-function serverFlags(
+function prepareServerFlags(
   directory: string,
   { durable = false, tls = false, vacuums = true }: PostgresOptions,
 ): string {
@@ -97,7 +97,7 @@ export class PostgresCluster {
   readonly #asUser: readonly string[];
 
   constructor(programs: string, directory: string, port: number, flags: string) {
-    this.url = databaseUrl(port);
+    this.url = buildDatabaseUrl(port);
     this.#programs = programs;
     this.#directory = directory;
     this.#data = path.join(directory, 'data');
@@ -146,7 +146,7 @@ export class PostgresCluster {
     this.#run('psql', ...source, '-c', 'select pg_reload_conf()');
 
     return {
-      url: databaseUrl(port),
+      url: buildDatabaseUrl(port),
       promote: () => this.#run('pg_ctl', '-D', data, '-w', 'promote'),
       remove: () => this.#stopServer(data),
     };
@@ -196,7 +196,7 @@ export class PostgresCluster {
   }
 }
 
-function databaseUrl(port: number): string {
+function buildDatabaseUrl(port: number): string {
   return `postgres://postgres@127.0.0.1:${port}/postgres`;
 }
 

@@ -120,9 +120,9 @@ const REFUSED_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 
 const PLACE = 'output_config.format.schema';
 
-function schemaFault(schema: unknown): ProviderAnswer | undefined {
+function findSchemaFault(schema: unknown): ProviderAnswer | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
-  if (Array.isArray(schema)) return schema.map(schemaFault).find(Boolean);
+  if (Array.isArray(schema)) return schema.map(findSchemaFault).find(Boolean);
 
   const { type, minItems, additionalProperties } = schema as Body;
   if (type === 'object' && additionalProperties !== false) {
@@ -144,7 +144,7 @@ function schemaFault(schema: unknown): ProviderAnswer | undefined {
     );
   }
 
-  return Object.values(schema).map(schemaFault).find(Boolean);
+  return Object.values(schema).map(findSchemaFault).find(Boolean);
 }
 
 const deprecated = (name: string): Rule =>
@@ -179,7 +179,7 @@ const RULES: readonly Rule[] = [
         )
       : undefined;
   },
-  body => schemaFault(valueAt(body, 'output_config', 'format', 'schema')),
+  body => findSchemaFault(valueAt(body, 'output_config', 'format', 'schema')),
 ];
 
 function checkHeaders({ headers }: ProviderRequest): ProviderAnswer | undefined {

@@ -79,12 +79,12 @@ export function batchRefusal(
   dialect: ChatDialect,
 ): ProviderAnswer | undefined {
   if (request.method !== 'POST') return undefined;
-  if (request.path.endsWith('/messages/batches')) return messagesRefusal(request, dialect);
+  if (request.path.endsWith('/messages/batches')) return findMessagesRefusal(request, dialect);
   if (request.path.endsWith('/batches')) return findRefusal(OPENAI_BATCH, request);
-  return request.path.endsWith('/files') ? fileRefusal(request, dialect) : undefined;
+  return request.path.endsWith('/files') ? findFileRefusal(request, dialect) : undefined;
 }
 
-function messagesRefusal(
+function findMessagesRefusal(
   request: ProviderRequest,
   dialect: ChatDialect,
 ): ProviderAnswer | undefined {
@@ -93,14 +93,17 @@ function messagesRefusal(
 
   const { requests } = JSON.parse(request.text) as { requests: { params: Body }[] };
   for (const { params } of requests) {
-    const answer = single({ ...request, path: '/v1/messages' }, params, dialect);
+    const answer = singleRequest({ ...request, path: '/v1/messages' }, params, dialect);
     if (answer) return answer;
   }
 
   return undefined;
 }
 
-function fileRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
+function findFileRefusal(
+  request: ProviderRequest,
+  dialect: ChatDialect,
+): ProviderAnswer | undefined {
   const lines = readBatchLines(request.text);
   const names = new Set(lines.map(({ custom_id }) => custom_id));
   if (lines.length === 0) return openaiError('Invalid file format for Batch API. Must be .jsonl');
@@ -113,7 +116,7 @@ function fileRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAn
     if (method !== 'POST' || Object.keys(more).length > 1) {
       return openaiError('Invalid line of a batch.');
     }
-    const answer = single({ ...request, path: url }, body, dialect);
+    const answer = singleRequest({ ...request, path: url }, body, dialect);
     if (answer) return answer;
   }
 
@@ -121,7 +124,7 @@ function fileRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAn
 }
 
 /** Returns one request of a batch, as if it came alone; none may be streamed. */
-function single(
+function singleRequest(
   request: ProviderRequest,
   body: Body,
   dialect: ChatDialect,

@@ -173,7 +173,7 @@ const xaiError = (error: string): ProviderAnswer => ({
  * they ask for.
  */
 const XAI_PARAMETERS = {
-  ...only(
+  ...pickProperties(
     CHAT_PARAMETERS,
     'frequency_penalty',
     'logprobs',
@@ -231,7 +231,7 @@ const XAI: InterfaceRules = {
  * what they ask for.
  */
 const DEEPSEEK_PARAMETERS = {
-  ...only(
+  ...pickProperties(
     CHAT_PARAMETERS,
     'frequency_penalty',
     'logprobs',
@@ -491,7 +491,10 @@ function pythonValue(value: unknown): string {
   return JSON.stringify(value).replaceAll('"', "'");
 }
 
-function only<T extends object, Key extends keyof T>(properties: T, ...keys: Key[]): Pick<T, Key> {
+function pickProperties<T extends object, Key extends keyof T>(
+  properties: T,
+  ...keys: Key[]
+): Pick<T, Key> {
   return Object.fromEntries(
     Object.entries(properties).filter(([key]) => keys.some(one => one === key)),
   ) as Pick<T, Key>;

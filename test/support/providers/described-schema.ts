@@ -19,10 +19,10 @@ export function describedSchema({ paths, schemas }: OpenApi, endpoint: string): 
 
   const every = (isClosed: boolean): Schema =>
     Object.fromEntries(
-      Object.entries(schemas).map(([name, one]) => [name, converted(one, isClosed)]),
+      Object.entries(schemas).map(([name, one]) => [name, convertSchema(one, isClosed)]),
     );
 
-  return { ...(converted(schema, true) as Schema), closed: every(true), open: every(false) };
+  return { ...(convertSchema(schema, true) as Schema), closed: every(true), open: every(false) };
 }
 
 /** Keywords whose values are not schemas. */
@@ -39,8 +39,8 @@ const DATA: ReadonlySet<string> = new Set([
 const NO_KEYWORDS: ReadonlySet<string> = new Set(['nullable', 'discriminator']);
 
 /** Parts of an `allOf` stay open, because each of them sees the properties of the others. */
-function converted(value: unknown, isClosed: boolean): unknown {
-  if (Array.isArray(value)) return value.map(item => converted(item, isClosed));
+function convertSchema(value: unknown, isClosed: boolean): unknown {
+  if (Array.isArray(value)) return value.map(item => convertSchema(item, isClosed));
   if (typeof value !== 'object' || value === null) return value;
 
   const schema = value as Schema;
@@ -53,19 +53,19 @@ function converted(value: unknown, isClosed: boolean): unknown {
   const result = Object.entries(schema).flatMap(([key, inner]): [string, unknown][] => {
     if (key.startsWith('$recursive') || NO_KEYWORDS.has(key)) return [];
     if (DATA.has(key)) return [[key, inner]];
-    if (key === 'allOf') return [[key, converted(inner, false)]];
+    if (key === 'allOf') return [[key, convertSchema(inner, false)]];
 
     if (key === 'properties') {
       const entries = Object.entries(inner as Schema).map(([name, one]) => [
         name,
-        converted(one, true),
+        convertSchema(one, true),
       ]);
       return [[key, Object.fromEntries(entries)]];
     }
 
     // Alternatives of a description often overlap.
-    if (key === 'oneOf' || key === 'anyOf') return [['anyOf', converted(inner, isClosed)]];
-    return [[key, converted(inner, true)]];
+    if (key === 'oneOf' || key === 'anyOf') return [['anyOf', convertSchema(inner, isClosed)]];
+    return [[key, convertSchema(inner, true)]];
   });
 
   const isObject = 'properties' in schema || 'allOf' in schema;

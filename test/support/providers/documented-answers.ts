@@ -702,7 +702,7 @@ const MESSAGES_ANSWERS: readonly DocumentedAnswer[] = [
   },
 ];
 
-function generated(
+function generatedContent(
   parts: readonly object[],
   finishReason: string | undefined,
   more: object = {},
@@ -736,7 +736,7 @@ const GEMINI_ANSWERS: readonly DocumentedAnswer[] = [
   {
     what: 'a text behind a thought',
     from: GEMINI,
-    answer: { body: generated([THOUGHT, { text: 'There are 3.' }], 'STOP') },
+    answer: { body: generatedContent([THOUGHT, { text: 'There are 3.' }], 'STOP') },
     says: { text: 'There are 3.', tokens: GEMINI_TOKENS },
   },
   {
@@ -744,9 +744,9 @@ const GEMINI_ANSWERS: readonly DocumentedAnswer[] = [
     from: GEMINI,
     answer: {
       events: [
-        generated([THOUGHT], undefined),
-        generated([{ text: 'There' }], undefined),
-        generated([{ text: ' are 3.' }], 'STOP'),
+        generatedContent([THOUGHT], undefined),
+        generatedContent([{ text: 'There' }], undefined),
+        generatedContent([{ text: ' are 3.' }], 'STOP'),
       ],
     },
     says: { text: 'There are 3.', tokens: GEMINI_TOKENS },
@@ -765,13 +765,13 @@ const GEMINI_ANSWERS: readonly DocumentedAnswer[] = [
     {
       what: `a text that ends with ${reason}`,
       from: GEMINI,
-      answer: { body: generated([{ text: 'There' }], reason) },
+      answer: { body: generatedContent([{ text: 'There' }], reason) },
       says: { text: 'There', end, tokens: GEMINI_TOKENS },
     },
     {
       what: `a text in pieces that ends with ${reason}`,
       from: GEMINI,
-      answer: { events: [generated([{ text: 'There' }], reason)] },
+      answer: { events: [generatedContent([{ text: 'There' }], reason)] },
       says: { text: 'There', end, tokens: GEMINI_TOKENS },
     },
   ]),
@@ -791,7 +791,7 @@ const GEMINI_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a picture',
     from: GEMINI,
     answer: {
-      body: generated(
+      body: generatedContent(
         [{ text: 'Here: ' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }],
         'STOP',
       ),
@@ -802,7 +802,7 @@ const GEMINI_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a call of a tool',
     from: GEMINI,
     answer: {
-      body: generated(
+      body: generatedContent(
         [{ functionCall: { name: 'get_weather', args: { location: 'Boston' } } }],
         'STOP',
       ),
@@ -812,7 +812,7 @@ const GEMINI_ANSWERS: readonly DocumentedAnswer[] = [
   {
     what: 'a stream that breaks off',
     from: GEMINI,
-    answer: { events: [generated([{ text: 'There' }], undefined)] },
+    answer: { events: [generatedContent([{ text: 'There' }], undefined)] },
     says: { text: 'There', end: 'broken', tokens: GEMINI_TOKENS },
   },
 ];

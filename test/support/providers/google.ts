@@ -130,22 +130,22 @@ const GENERATION_CONFIG = {
   topP: NUMBER,
 } satisfies Partial<Record<keyof GenerationConfig | 'imageConfig', Schema>>;
 
-function modelIn({ path }: ProviderRequest): string {
+function getModelName({ path }: ProviderRequest): string {
   return /\/models\/([^:/]+):/.exec(path)?.[1] ?? '';
 }
 
 const RULES: readonly Rule[] = [
   (body, request) =>
-    WITHOUT_PENALTIES.test(modelIn(request)) &&
+    WITHOUT_PENALTIES.test(getModelName(request)) &&
     ['presencePenalty', 'frequencyPenalty'].some(name => valueAt(body, 'generationConfig', name))
       ? googleError(
           400,
           'INVALID_ARGUMENT',
-          `Penalty is not enabled for models/${modelIn(request)}`,
+          `Penalty is not enabled for models/${getModelName(request)}`,
         )
       : undefined,
   (body, request) =>
-    WITHOUT_LEVEL.test(modelIn(request)) &&
+    WITHOUT_LEVEL.test(getModelName(request)) &&
     valueAt(body, 'generationConfig', 'thinkingConfig', 'thinkingLevel') !== undefined
       ? googleError(400, 'INVALID_ARGUMENT', 'Thinking level is not supported for this model.')
       : undefined,

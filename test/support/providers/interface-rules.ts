@@ -44,7 +44,7 @@ export function findRefusal(
 
   const body = JSON.parse(request.text) as Body;
   const validate = ajv.compile(service.parameters);
-  if (!validate(body)) return service.refuse(findFault(deepest(validate.errors ?? [])));
+  if (!validate(body)) return service.refuse(findFault(findDeepestError(validate.errors ?? [])));
 
   for (const rule of service.rules) {
     const answer = rule(body, request);
@@ -55,7 +55,7 @@ export function findRefusal(
 }
 
 /** Returns the error of the alternative that the body got furthest into, which says most. */
-function deepest(errors: readonly ErrorObject[]): ErrorObject {
+function findDeepestError(errors: readonly ErrorObject[]): ErrorObject {
   const own = errors.filter(({ keyword }) => keyword !== 'anyOf');
   const [first] = own.toSorted(
     (a, b) => b.instancePath.split('/').length - a.instancePath.split('/').length,

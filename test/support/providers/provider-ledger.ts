@@ -118,7 +118,7 @@ export class ProviderLedger {
     if (method === 'POST' && path.endsWith('/files')) return this.#upload(text);
 
     if (method === 'GET' && path.includes('/files/')) {
-      return this.#results(batchOfFile(this.batches, path), false);
+      return this.#results(findBatchOfFile(this.batches, path), false);
     }
 
     if (method === 'POST' && path.endsWith('/cancel') && batch) {
@@ -229,7 +229,7 @@ export class ProviderLedger {
   }
 }
 
-function batchOfFile(batches: readonly LedgerBatch[], path: string): LedgerBatch | undefined {
+function findBatchOfFile(batches: readonly LedgerBatch[], path: string): LedgerBatch | undefined {
   return batches.find(({ id }) => path.includes(`out-${id}`));
 }
 

@@ -35,7 +35,7 @@ function isAmazons({ engine, id }: SpokenTo): boolean {
 }
 
 /** Returns the bytes of an answer, and their type. */
-function sent(
+function encodeAnswer(
   asked: SpokenTo,
   answer: SentAnswer,
 ): { type: string; bytes: Uint8Array<ArrayBuffer> } {
@@ -85,7 +85,7 @@ const CALL: LanguageModelV4CallOptions = {
 
 /** Reads an answer with the package of its interface. */
 export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
-  const { type, bytes } = sent(asked, answer);
+  const { type, bytes } = encodeAnswer(asked, answer);
   const client = await PROVIDER_INTERFACES[asked.engine].loadLanguageModel(
     {
       baseURL: 'https://provider.example/v1',
@@ -148,7 +148,7 @@ function readTokens(usage: LanguageModelV4Usage | undefined): Reading['tokens'] 
 
 /** Reads an answer with the engine. */
 export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
-  const { type, bytes } = sent(asked, answer);
+  const { type, bytes } = encodeAnswer(asked, answer);
   const read = new ModelAnswer(
     PROVIDER_INTERFACES[asked.engine].chooseAnswerFormat({ provider: asked.engine, id: asked.id }),
   );

@@ -83,7 +83,7 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
   const script = path.join(home, 'script');
   writeFileSync(script, execFileSync(process.execPath, [COMMAND, 'completion', shell], { env }));
 
-  const server = await completionServer(home);
+  const server = await startCompletionServer(home);
   const askHere = (): void => {
     rmSync(program, { force: true });
     writeFileSync(program, programAsking((server.address() as AddressInfo).port), { mode: 0o755 });
@@ -104,7 +104,7 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
   await terminal.waitFor(PROMPT);
 
   return {
-    ...talkingTo(terminal),
+    ...talkTo(terminal),
     async byBuiltCommand(test) {
       rmSync(program);
       symlinkSync(COMMAND, program);
@@ -130,7 +130,7 @@ exec cat <&3
 `;
 
 /** Starts a server that runs the command lines it is sent, in this process. */
-async function completionServer(home: string): Promise<Server> {
+async function startCompletionServer(home: string): Promise<Server> {
   const server = createServer(socket => void answerOn(socket, home));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   return server;
@@ -148,7 +148,7 @@ async function answerOn(socket: Socket, home: string): Promise<void> {
   }
 }
 
-function talkingTo(
+function talkTo(
   terminal: TestTerminal,
 ): Pick<CompletingShell, 'argumentsAfterTab' | 'screenAfterTabs'> {
   let lines = 0;
