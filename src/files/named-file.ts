@@ -35,13 +35,13 @@ export class NamedFileCount {
 /**
  * Explains why a file is one too many.
  *
- * @param namer the file that names it, such as `a configuration`
+ * @param namingFile the file that names it, such as `a configuration`
  */
-export function explainExcess(fault: NamedFilesExcess, namer: string): string {
+export function explainExcess(fault: NamedFilesExcess, namingFile: string): string {
   const limit =
     fault === 'file count'
-      ? `${namer} may name ${formatNumber(MAX_NAMED_FILES)} different ones`
-      : `those that ${namer} names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`;
+      ? `${namingFile} may name ${formatNumber(MAX_NAMED_FILES)} different ones`
+      : `those that ${namingFile} names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`;
   return `is one file too many: ${limit}`;
 }
 
@@ -80,8 +80,8 @@ export function inspectNamedFile(
 }
 
 /**
- * Returns true if a name means another computer or a device on Windows, such as `\\\\host\\share`
- * or `\\\\.\\…`. Even a stat connects to that computer, so an untrusted file must not name one.
+ * Returns true if a name means another computer or a device on Windows, such as `\\host\share` or
+ * `\\.\…`. Even a stat connects to that computer, so an untrusted file must not name one.
  */
 export function isOnOtherComputer(name: string, platform = process.platform): boolean {
   return platform === 'win32' && /^[\\/]{2}/u.test(name);
@@ -132,9 +132,10 @@ function resolvePathUnlessLoop(file: string, root: string | undefined): string |
     return resolveRealPath(file);
   } catch (error) {
     if (getErrorCode(error) === 'ELOOP') return undefined;
-    const missing = root === undefined ? file : resolveFuturePath(file);
-    if (root !== undefined && !isInFolder(root, missing)) return missing;
-    throw error;
+    if (root === undefined) throw error;
+    const futurePath = resolveFuturePath(file);
+    if (isInFolder(root, futurePath)) throw error;
+    return futurePath;
   }
 }
 

@@ -18,18 +18,29 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+const PNG_SIGNATURE = '89504e470d0a1a0a';
+
 /** The usual files that are not text, by the beginning of their bytes in hexadecimal. */
 const BINARY_FILES = [
-  ['89504e470d0a1a0a', 'a PNG picture'],
+  [PNG_SIGNATURE, 'a PNG picture'],
   ['ffd8ff', 'a JPEG picture'],
   ['25504446', 'a PDF'],
   ['504b0304', 'a ZIP archive'],
 ] as const;
 
 /** Returns the kind of a usual file that is not text, with its article; undefined for any other. */
-export function detectBinaryKind(bytes: Uint8Array): (typeof BINARY_FILES)[number][1] | undefined {
-  const beginning = Buffer.from(bytes.subarray(0, 8)).toString('hex');
-  return BINARY_FILES.find(([start]) => beginning.startsWith(start))?.[1];
+export function detectBinaryKind(bytes: Uint8Array): string | undefined {
+  const beginning = readBeginningAsHex(bytes);
+  return BINARY_FILES.find(([signature]) => beginning.startsWith(signature))?.[1];
+}
+
+/** Returns true if bytes begin like a PNG, even if the rest is missing. */
+export function isPng(bytes: Uint8Array): boolean {
+  return readBeginningAsHex(bytes) === PNG_SIGNATURE;
+}
+
+function readBeginningAsHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.subarray(0, PNG_SIGNATURE.length / 2)).toString('hex');
 }
 
 /** Describes bytes that are not valid UTF-8, as the end of a sentence: `it is …`. */

@@ -16,32 +16,39 @@ export function findHomeDirectory(env: Env): string | undefined {
 
 /** A user's folder for one kind of files, on each platform. */
 interface FolderPlaces {
-  /** The variable of the XDG base directory on Linux, and the default in the home directory. */
-  readonly linux: readonly [variable: string, inHome: string];
+  /** By the XDG base directory specification. */
+  readonly linux: VariableFolder;
+  /** The folder in the home directory. */
   readonly mac: string;
-  readonly windows: readonly [variable: string, inHome: string, folder: string];
+  readonly windows: VariableFolder & { readonly subfolder: string };
+}
+
+/** A folder that a variable names, with its default in the home directory. */
+interface VariableFolder {
+  readonly variable: string;
+  readonly inHome: string;
 }
 
 const PLACES = {
   config: {
-    linux: ['XDG_CONFIG_HOME', '.config'],
+    linux: { variable: 'XDG_CONFIG_HOME', inHome: '.config' },
     mac: 'Library/Preferences',
-    windows: ['APPDATA', 'AppData/Roaming', 'Config'],
+    windows: { variable: 'APPDATA', inHome: 'AppData/Roaming', subfolder: 'Config' },
   },
   data: {
-    linux: ['XDG_DATA_HOME', '.local/share'],
+    linux: { variable: 'XDG_DATA_HOME', inHome: '.local/share' },
     mac: 'Library/Application Support',
-    windows: ['LOCALAPPDATA', 'AppData/Local', 'Data'],
+    windows: { variable: 'LOCALAPPDATA', inHome: 'AppData/Local', subfolder: 'Data' },
   },
   state: {
-    linux: ['XDG_STATE_HOME', '.local/state'],
+    linux: { variable: 'XDG_STATE_HOME', inHome: '.local/state' },
     mac: 'Library/Logs',
-    windows: ['LOCALAPPDATA', 'AppData/Local', 'State'],
+    windows: { variable: 'LOCALAPPDATA', inHome: 'AppData/Local', subfolder: 'State' },
   },
   cache: {
-    linux: ['XDG_CACHE_HOME', '.cache'],
+    linux: { variable: 'XDG_CACHE_HOME', inHome: '.cache' },
     mac: 'Library/Caches',
-    windows: ['LOCALAPPDATA', 'AppData/Local', 'Cache'],
+    windows: { variable: 'LOCALAPPDATA', inHome: 'AppData/Local', subfolder: 'Cache' },
   },
 } as const satisfies Readonly<Record<string, FolderPlaces>>;
 
@@ -58,9 +65,9 @@ export function findUserFolder(
   const home = findHomeDirectory(env);
   const toHomePath = (folder: string): string | undefined => home && path.join(home, folder);
   if (platform === 'darwin') return toHomePath(path.join(mac, 'promptrun'));
-  const [variable, standard] = platform === 'win32' ? windows : linux;
-  const folder = readFolderVariable(env, variable, platform) ?? toHomePath(standard);
-  return folder && path.join(folder, 'promptrun', ...(platform === 'win32' ? [windows[2]] : []));
+  const { variable, inHome } = platform === 'win32' ? windows : linux;
+  const folder = readFolderVariable(env, variable, platform) ?? toHomePath(inHome);
+  return folder && path.join(folder, 'promptrun', platform === 'win32' ? windows.subfolder : '');
 }
 
 /**
@@ -70,7 +77,7 @@ export function findUserFolder(
 function readFolderVariable(
   env: Env,
   variable: string,
-  platform: NodeJS.Platform = process.platform,
+  platform: NodeJS.Platform,
 ): string | undefined {
   const { isAbsolute } = platform === 'win32' ? path.win32 : path;
   const folder = env[variable];

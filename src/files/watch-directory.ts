@@ -16,7 +16,7 @@ const DIRECTORY_SETTLE_MS = 100;
 
 export interface DirectoryWatcher {
   /** Calls `onChange` now, after any running call. */
-  readonly changeNow: () => Promise<void>;
+  readonly notifyNow: () => Promise<void>;
   readonly close: () => void;
 }
 
@@ -27,7 +27,7 @@ export function watchDirectory(
 ): DirectoryWatcher {
   let timer: NodeJS.Timeout | undefined;
   let lastCall: Promise<void> = Promise.resolve();
-  const changeNow = (): Promise<void> => {
+  const notifyNow = (): Promise<void> => {
     lastCall = lastCall.then(onChange).catch((error: unknown) => onError(toError(error)));
     return lastCall;
   };
@@ -35,7 +35,7 @@ export function watchDirectory(
   const onEvent = (_: string, name: string | null): void => {
     if (name !== null && !isWatched(name)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => void changeNow(), DIRECTORY_SETTLE_MS);
+    timer = setTimeout(() => void notifyNow(), DIRECTORY_SETTLE_MS);
     timer.unref();
   };
 
@@ -45,7 +45,7 @@ export function watchDirectory(
     watcher?.close();
   };
 
-  return { changeNow, close };
+  return { notifyNow, close };
 }
 
 function openWatcher(

@@ -42,7 +42,7 @@ export interface EngineJob extends PromptJob {
   /** The trace context, passed on to the model's provider. */
   readonly traceparent?: string | undefined;
   readonly inputs: JobInputs;
-  /** Evaluates JMESPath over an answer in bounded time and memory. @throws {LimitExceeded} */
+  /** Evaluates JMESPath over an answer in bounded time and memory. @throws {LimitExceededError} */
   selectValues(
     text: string,
     expressions: Readonly<Record<string, string>>,

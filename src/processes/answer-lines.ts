@@ -1,16 +1,16 @@
 /**
  * Code for `node -e` that keeps standard output for `write`: what other code prints goes to
- * standard error.
+ * standard error. It needs `self`, the process.
  */
-export const OWN_OUTPUT = `
+export const RESERVE_STDOUT_CODE = `
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);`;
 
 /**
  * Code for `node -e` that defines `answerLines(ask)`: it answers each line of standard input by the
- * text that `ask` makes of it, as KeptPrograms expect. It needs OWN_OUTPUT.
+ * text that `ask` makes of it, as PersistentPrograms expect. It needs RESERVE_STDOUT_CODE.
  */
-export const ANSWER_LINES = `
+export const ANSWER_LINES_CODE = `
 const answerLines = async ask => {
   let rest = '';
   for await (const chunk of self.stdin.setEncoding('utf8')) {

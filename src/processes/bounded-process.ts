@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { forkBuilt } from '../files/installed/start-built.ts';
 import { toError } from '../utils/error-utils.ts';
-import { LimitExceeded, pastTimeError } from '../utils/limit-exceeded.ts';
+import { LimitExceededError, pastTimeError } from '../utils/limit-exceeded.ts';
 import { type ErrorClasses, type ProcessReply, restoreError } from './process-messages.ts';
 
 export interface BoundedProcessOptions {
   /** The build output that the process runs. */
   readonly file: string;
   readonly memoryMiB: number;
-  /** The classes of errors that orders may throw in addition to LimitExceeded. */
-  readonly errors?: ErrorClasses;
+  /** The classes of errors that orders may throw in addition to LimitExceededError. */
+  readonly errorClasses?: ErrorClasses;
 }
 
 export interface OrderLimits {
@@ -27,7 +27,7 @@ export interface OrderLimits {
 const PROCESS_GRACE_MS = 2000;
 
 /** The exit code of an aborted process on Windows, which has no signals. */
-const ABORTED_ON_WINDOWS = 134;
+const WINDOWS_ABORT_CODE = 134;
 
 /**
  * A child process with a memory limit, which performs one order at a time. Exceeding a limit ends
@@ -46,7 +46,7 @@ export class BoundedProcess {
    * Performs an order. Send the next one only after this has settled.
    *
    * @throws errors of the order, and the signal's reason
-   * @throws {LimitExceeded} if the order takes too much time or memory
+   * @throws {LimitExceededError} if the order takes too much time or memory
    */
   async perform(order: object, limits: OrderLimits): Promise<unknown> {
     limits.signal?.throwIfAborted();
@@ -54,10 +54,10 @@ export class BoundedProcess {
     const reply = await this.#sendOrder(this.#child, order, limits);
     if (reply.state === 'done') return reply.result;
 
-    const error = restoreError(reply.fault, this.#options.errors ?? new Map());
+    const error = restoreError(reply.error, this.#options.errorClasses ?? new Map());
 
     // An interrupted order may leave the process in any state.
-    if (error instanceof LimitExceeded) this.end();
+    if (error instanceof LimitExceededError) this.end();
     throw error;
   }
 
@@ -157,8 +157,8 @@ function exitError(
   code: number | null,
   killedBy: NodeJS.Signals | null,
 ): Error {
-  if (killedBy !== null || code === ABORTED_ON_WINDOWS) {
-    return new LimitExceeded(`${subject} takes more than ${memoryMiB} MiB of memory`);
+  if (killedBy !== null || code === WINDOWS_ABORT_CODE) {
+    return new LimitExceededError(`${subject} takes more than ${memoryMiB} MiB of memory`);
   }
   return new Error(`${subject} failed: its process ended with exit code ${code}`);
 }

@@ -38,7 +38,7 @@ export interface ProgramQuestion<P extends StartedProgram> {
  * of JSON with an `id` on its standard input asks, and a line on its standard output that begins
  * with this id answers. Whatever else it prints is not an answer.
  */
-export class KeptPrograms<P extends StartedProgram> {
+export class PersistentPrograms<P extends StartedProgram> {
   readonly #pools = new Map<string, ProgramPool<P>>();
 
   /**
@@ -109,7 +109,7 @@ class ProgramPool<P extends StartedProgram> {
   #waitForFree(): Promise<PersistentProgram<P> | undefined> {
     return new Promise(resolve => {
       const startAnother = (): void => {
-        this.#waitingQuestions.splice(this.#waitingQuestions.indexOf(resolveWith), 1);
+        this.#waitingQuestions.splice(this.#waitingQuestions.indexOf(takeProgram), 1);
         resolve(undefined);
       };
 
@@ -119,12 +119,12 @@ class ProgramPool<P extends StartedProgram> {
         startAnother,
         START_ANOTHER_AFTER_MS * (this.#waitingQuestions.length + 1),
       );
-      const resolveWith = (program: PersistentProgram<P>): void => {
+      const takeProgram = (program: PersistentProgram<P>): void => {
         clearTimeout(timer);
         resolve(program);
       };
 
-      this.#waitingQuestions.push(resolveWith);
+      this.#waitingQuestions.push(takeProgram);
     });
   }
 

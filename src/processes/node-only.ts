@@ -1,5 +1,5 @@
-/** Matches the imports of a JavaScript file. */
-const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
+/** Matches an import of a JavaScript file. */
+const IMPORT_FORM = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
 /** Match names that Node has, but not an engine without files, network, languages and timers. */
 const NODE_ONLY_FORMS = [
@@ -15,21 +15,21 @@ const NODE_ONLY_FORMS = [
   // .toLocaleString(
   /\.(?<method>toLocaleString|toLocaleDateString|toLocaleTimeString|localeCompare)\(/u,
 ];
-const NODE_ONLY = new RegExp(NODE_ONLY_FORMS.map(({ source }) => source).join('|'), 'u');
+const NODE_ONLY_FORM = new RegExp(NODE_ONLY_FORMS.map(({ source }) => source).join('|'), 'u');
 
 /** Returns the first name in code that only Node has; undefined if there is none. */
 export function findNodeOnlyName(code: string): string | undefined {
-  return Object.values(NODE_ONLY.exec(code)?.groups ?? {}).find(name => name !== undefined);
+  return Object.values(NODE_ONLY_FORM.exec(code)?.groups ?? {}).find(name => name !== undefined);
 }
 
 /** Returns true if a JavaScript file imports something, which only Node can do. */
 export function hasImports(code: string): boolean {
-  return IMPORTS.test(code);
+  return IMPORT_FORM.test(code);
 }
 
 /**
- * Returns true if only Node can run a JavaScript file of promptfoo: it imports something, or uses
- * what Node alone has.
+ * Returns true if only Node can run a JavaScript file: it imports something, or uses what Node alone
+ * has.
  */
 export function needsNode(code: string): boolean {
   return hasImports(code) || findNodeOnlyName(code) !== undefined;

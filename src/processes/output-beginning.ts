@@ -26,8 +26,8 @@ export class OutputBeginning {
   }
 
   #add(piece: string): void {
-    const room = this.#maxLength - this.#text.length;
-    this.#text += piece.slice(0, room);
-    this.#isCut ||= piece.length > room;
+    const remainingLength = this.#maxLength - this.#text.length;
+    this.#text += piece.slice(0, remainingLength);
+    this.#isCut ||= piece.length > remainingLength;
   }
 }

@@ -2,16 +2,17 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Lifetime } from './process-lifetime.ts';
 
-/** A line of `ps`: the group of a process, and its age, such as `2-03:04:05` or `04:05`. */
+/** Matches a line of `ps`: the group of a process, and its age, such as `2-03:04:05` or `04:05`. */
 const PROCESS_LINE =
-  /^ *(?<group>\d+) +(?:(?:(?<days>\d+)-)?(?<hours>\d+):)?(?<minutes>\d+):(?<seconds>\d+) *$/gmu;
+  /^ *(?<groupId>\d+) +(?:(?:(?<days>\d+)-)?(?<hours>\d+):)?(?<minutes>\d+):(?<seconds>\d+) *$/gmu;
 
 /** The ages that `ps` lists are whole seconds. */
 const START_TOLERANCE_MS = 1000;
 
-/** A process of a group. `began` is its start in milliseconds since 1970, exact to a second. */
+/** A process of a group. */
 interface GroupMember {
-  readonly group: number;
+  readonly groupId: number;
+  /** Its start in milliseconds since 1970, exact to a second. */
   readonly began: number;
 }
 
@@ -33,9 +34,9 @@ export async function endProcessGroup(leader: Lifetime): Promise<void> {
 /** Parses lines with the group and the age of a process. */
 export function parseMembers(listing: string, now: number): GroupMember[] {
   return [...listing.matchAll(PROCESS_LINE)].map(({ groups = {} }) => {
-    const { group, days = 0, hours = 0, minutes, seconds } = groups;
+    const { groupId, days = 0, hours = 0, minutes, seconds } = groups;
     const ageMinutes = (Number(days) * 24 + Number(hours)) * 60 + Number(minutes);
-    return { group: Number(group), began: now - (ageMinutes * 60 + Number(seconds)) * 1000 };
+    return { groupId: Number(groupId), began: now - (ageMinutes * 60 + Number(seconds)) * 1000 };
   });
 }
 
@@ -45,7 +46,7 @@ export function parseMembers(listing: string, now: number): GroupMember[] {
 export function hasLed({ pid, began, ended }: Lifetime, members: readonly GroupMember[]): boolean {
   return members.some(
     member =>
-      member.group === pid &&
+      member.groupId === pid &&
       member.began >= began - START_TOLERANCE_MS &&
       member.began <= ended + START_TOLERANCE_MS,
   );

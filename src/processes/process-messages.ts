@@ -1,14 +1,14 @@
 import { toError } from '../utils/error-utils.ts';
-import { LimitExceeded } from '../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../utils/limit-exceeded.ts';
 
 /** A message of a bounded process: it has begun, is done, or has failed. */
 export type ProcessReply =
   | { readonly state: 'begun' }
   | { readonly state: 'done'; readonly result: unknown }
-  | { readonly state: 'failed'; readonly fault: Fault };
+  | { readonly state: 'failed'; readonly error: SerializedError };
 
-/** An error in the form that is sent between processes, which would lose its class. */
-export interface Fault {
+/** An error as it is sent between processes, which would lose its class. */
+export interface SerializedError {
   readonly message: string;
   readonly fields: { readonly [name: string]: unknown };
 }
@@ -16,24 +16,24 @@ export interface Fault {
 /** Error classes by the `code` of their errors. */
 export type ErrorClasses = ReadonlyMap<unknown, { readonly prototype: Error }>;
 
-function toFault(thrown: unknown): Fault {
+function serializeError(thrown: unknown): SerializedError {
   const error = toError(thrown);
   return { message: error.message, fields: Object.fromEntries(Object.entries(error)) };
 }
 
-/** Restores an error, with its class if that is LimitExceeded or among `classes`. */
-export function restoreError({ message, fields }: Fault, classes: ErrorClasses): Error {
+/** Restores an error, with its class if that is LimitExceededError or among `classes`. */
+export function restoreError({ message, fields }: SerializedError, classes: ErrorClasses): Error {
   const code = fields['code'];
-  const { prototype } = code === 'PAST_BOUND' ? LimitExceeded : (classes.get(code) ?? Error);
+  const { prototype } = code === 'PAST_BOUND' ? LimitExceededError : (classes.get(code) ?? Error);
   return Object.assign(Object.setPrototypeOf(new Error(message), prototype) as Error, fields);
 }
 
-type Perform<Order> = (order: Order, begun: () => Promise<void>) => Promise<unknown>;
+type Perform<Order> = (order: Order, reportBegun: () => Promise<void>) => Promise<unknown>;
 
 /**
  * Performs the orders of the parent process until that has ended.
  *
- * @param perform calls `begun` once its time starts to count
+ * @param perform calls `reportBegun` once its time starts to count
  */
 export function performOrders<Order>(perform: Perform<Order>): void {
   // Waits until the reply has left: blocking work must not hold it back.
@@ -44,7 +44,7 @@ export function performOrders<Order>(perform: Perform<Order>): void {
   process.on('message', (order: Order) => {
     perform(order, () => reply({ state: 'begun' })).then(
       result => reply({ state: 'done', result }),
-      (error: unknown) => reply({ state: 'failed', fault: toFault(error) }),
+      (error: unknown) => reply({ state: 'failed', error: serializeError(error) }),
     );
   });
   // Ctrl-C is for the parent, which may finish its work first and then ends this process.

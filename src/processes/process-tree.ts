@@ -8,7 +8,7 @@ import { buildProgramLine, type ProgramStart } from './program-line.ts';
 import { endOrphans, endTree } from './windows-processes.ts';
 
 /** Maximum time to wait for the output of a program that has ended. */
-const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
+const OUTPUT_GRACE = { waitCount: 10, waitMs: 100 } as const;
 
 const MAX_SCANS = 6;
 const BETWEEN_SCANS_MS = 20;
@@ -47,7 +47,7 @@ export class ProcessTree {
    *
    * @param markVariable an environment variable with a unique value, which identifies processes that have
    * left the group
-   * @throws {UnsafeArgument} or errors of starting it
+   * @throws {UnsafeArgumentError} or errors of starting it
    */
   constructor(start: ProgramStart, markVariable: string) {
     const { file, args, isQuoted } = buildProgramLine(start);
@@ -76,7 +76,7 @@ export class ProcessTree {
 
     this.whenClosed = new Promise(resolve => this.child.once('close', () => resolve()));
 
-    // Callers that await `ended` see the fault; without any, it is not an unhandled rejection.
+    // Callers that await `whenEnded` see the fault; without any, it is not an unhandled rejection.
     this.whenEnded.catch(() => {});
   }
 
@@ -113,9 +113,9 @@ export class ProcessTree {
     const { stdout, stderr } = this.child;
 
     // In several steps, so that a process that was suspended meanwhile still reads what is there.
-    for (let waits = 0; waits < OUTPUT_GRACE.waits; waits += 1) {
+    for (let waits = 0; waits < OUTPUT_GRACE.waitCount; waits += 1) {
       if (stdout.closed && stderr.closed) return;
-      await delay(OUTPUT_GRACE.ms, undefined, { ref: false });
+      await delay(OUTPUT_GRACE.waitMs, undefined, { ref: false });
     }
 
     stdout.destroy();
@@ -137,7 +137,7 @@ export class ProcessTree {
    */
   async #endGroup(pid: number): Promise<void> {
     kill(-pid);
-    await endMarked(this.#mark);
+    await endMarkedProcesses(this.#mark);
   }
 }
 
@@ -148,21 +148,21 @@ export interface OrphanedTree {
   /** Undefined if the process was killed before it could record it. */
   readonly root: TreeRoot | undefined;
   /** The latest possible time of the kill, in milliseconds since 1970. */
-  readonly killed: number;
+  readonly latestKillAt: number;
 }
 
 /** Ends the processes of a tree that the system can still identify. Never rejects. */
 export async function endOrphanedTree(
-  { mark, root, killed }: OrphanedTree,
+  { mark, root, latestKillAt }: OrphanedTree,
   env: ProgramStart['env'],
   platform: NodeJS.Platform = process.platform,
 ): Promise<void> {
   if (platform === 'linux') {
-    await endMarked(mark);
+    await endMarkedProcesses(mark);
   } else if (root !== undefined && platform === 'win32') {
-    await endOrphans({ ...root, ended: killed }, env);
+    await endOrphans({ ...root, ended: latestKillAt }, env);
   } else if (root !== undefined) {
-    await endProcessGroup({ ...root, ended: killed });
+    await endProcessGroup({ ...root, ended: latestKillAt });
   }
 }
 
@@ -171,11 +171,11 @@ export async function endOrphanedTree(
  *
  * @param mark `NAME=value`
  */
-async function endMarked(mark: string): Promise<void> {
+async function endMarkedProcesses(mark: string): Promise<void> {
   // A starting process shows no environment yet, so only two empty scans in a row count.
   for (let scans = 0, emptyScans = 0; scans < MAX_SCANS && emptyScans < 2; scans += 1) {
     if (scans > 0) await delay(BETWEEN_SCANS_MS);
-    const pids = await listProcessesWith(mark);
+    const pids = await listPidsWithVariable(mark);
     emptyScans = pids.length === 0 ? emptyScans + 1 : 0;
     for (const pid of pids) kill(pid);
   }
@@ -189,7 +189,8 @@ function kill(pid: number): void {
   }
 }
 
-async function listProcessesWith(variable: string): Promise<number[]> {
+/** @param variable `NAME=value` */
+async function listPidsWithVariable(variable: string): Promise<number[]> {
   const names = process.platform === 'linux' ? await readdir('/proc').catch(() => []) : [];
   const pids = await Promise.all(
     names

@@ -8,8 +8,9 @@ export function withoutKeys(env: Env, keyVariables: Iterable<string>): Record<st
   const keys = new Set([...keyVariables].map(name => name.toUpperCase()));
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {
-      const upper = name.toUpperCase();
-      const isKept = value !== undefined && !upper.startsWith('PROMPTRUN_') && !keys.has(upper);
+      const upperName = name.toUpperCase();
+      const isKept =
+        value !== undefined && !upperName.startsWith('PROMPTRUN_') && !keys.has(upperName);
       return isKept ? [[name, value] as const] : [];
     }),
   );

@@ -1,8 +1,8 @@
 import type { Env } from '../utils/env.ts';
 import { isBatchFile, resolveProgram } from './find-program.ts';
-import { getWindowsProgram } from './system-programs.ts';
+import { getWindowsProgramPath } from './system-programs.ts';
 
-const LINE_BREAK = /[\0\r\n]/u;
+const LINE_BREAK_OR_NUL = /[\0\r\n]/u;
 
 /**
  * Characters that quotes don't protect: cmd.exe expands `%NAME%` within quotes, and a batch file
@@ -31,23 +31,23 @@ export interface ProgramLine {
 /**
  * An argument that can't be passed to a batch file unchanged. The message names it and what to do.
  */
-export class UnsafeArgument extends Error {
+export class UnsafeArgumentError extends Error {
   readonly code = 'UNSAFE_ARGUMENT';
 }
 
 /**
  * Finds a program and returns how to start it: directly, or by cmd.exe for a Windows batch file.
  *
- * @throws {UnsafeArgument} if cmd.exe could read an argument differently
+ * @throws {UnsafeArgumentError} if cmd.exe could read an argument differently
  * @throws {Error} if the program doesn't exist
  */
 export function buildProgramLine(
-  { argv: [typed, ...args], filledIndexes, directory, env }: ProgramStart,
+  { argv: [program, ...args], filledIndexes, directory, env }: ProgramStart,
   platform: NodeJS.Platform = process.platform,
 ): ProgramLine {
-  const program = resolveProgram(typed, directory, env, platform);
-  if (program === undefined) {
-    const isPath = /[\\/]/u.test(typed);
+  const programPath = resolveProgram(program, directory, env, platform);
+  if (programPath === undefined) {
+    const isPath = /[\\/]/u.test(program);
     throw new Error(
       isPath
         ? 'the file at that path is missing or not executable'
@@ -55,25 +55,26 @@ export function buildProgramLine(
     );
   }
 
-  if (!isBatchFile(program, platform)) return { file: program, args, isQuoted: false };
+  if (!isBatchFile(programPath, platform)) return { file: programPath, args, isQuoted: false };
 
   for (const [index, argument] of args.entries()) {
     const isFilled = filledIndexes?.has(index + 1) === true;
-    const [unsafeCharacter] = (isFilled ? UNSAFE_IF_FILLED : LINE_BREAK).exec(argument) ?? [];
-    if (unsafeCharacter !== undefined) throw unsafeArgumentError(typed, unsafeCharacter);
+    const [unsafeCharacter] =
+      (isFilled ? UNSAFE_IF_FILLED : LINE_BREAK_OR_NUL).exec(argument) ?? [];
+    if (unsafeCharacter !== undefined) throw unsafeArgumentError(program, unsafeCharacter);
   }
 
-  const line = [program, ...args].map(escapeForCmd).join(' ');
+  const line = [programPath, ...args].map(escapeForCmd).join(' ');
   return {
-    file: getWindowsProgram('cmd.exe', env),
+    file: getWindowsProgramPath('cmd.exe', env),
     args: ['/d', '/s', '/c', `"${line}"`],
     isQuoted: true,
   };
 }
 
-function unsafeArgumentError(program: string, unsafeCharacter: string): UnsafeArgument {
-  const shownCharacter = LINE_BREAK.test(unsafeCharacter) ? 'a line break' : unsafeCharacter;
-  return new UnsafeArgument(
+function unsafeArgumentError(program: string, unsafeCharacter: string): UnsafeArgumentError {
+  const shownCharacter = LINE_BREAK_OR_NUL.test(unsafeCharacter) ? 'a line break' : unsafeCharacter;
+  return new UnsafeArgumentError(
     `an argument of ${program} contains ${shownCharacter}, which cmd.exe could read differently; pass the text on standard input instead`,
   );
 }

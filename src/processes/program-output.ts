@@ -11,7 +11,7 @@ export const MAX_OUTPUT_MIB = 8;
 const MAX_STDERR_LENGTH = 2000;
 
 /** Maximum time to wait for the rest of the output after the program has ended. */
-const PROGRAM_OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
+const PROGRAM_OUTPUT_GRACE = { waitCount: 10, waitMs: 100 } as const;
 
 export interface ProgramOutput {
   /** Standard output without the final line break, or the answer of a program that stays. */
@@ -31,7 +31,7 @@ export interface ProgramLimits {
 /** Collects the output of a program, up to a maximum. */
 export class OutputCollector {
   /** Resolves once standard output is longer than the maximum. */
-  readonly tooLong: Promise<undefined>;
+  readonly whenTooLong: Promise<undefined>;
   #isTooLong = false;
   #chunks: Buffer[] = [];
   #length = 0;
@@ -42,7 +42,7 @@ export class OutputCollector {
     stdout.on('error', () => {});
     stderr.on('error', () => {});
 
-    this.tooLong = new Promise(resolve => {
+    this.whenTooLong = new Promise(resolve => {
       stdout.on('data', (chunk: Buffer) => {
         this.#length += chunk.length;
         if (this.#length <= MAX_OUTPUT_MIB * 1024 * 1024) {
@@ -64,12 +64,12 @@ export class OutputCollector {
   }
 
   /** Resolves with the rest of the next line that begins with these characters. */
-  waitForLine(start: string): Promise<string> {
+  waitForLine(prefix: string): Promise<string> {
     return new Promise(resolve => {
       this.#lookForLine = () => {
         const completeLines = this.#decodeText().split('\n').slice(0, -1);
-        const found = completeLines.find(line => line.startsWith(start));
-        if (found !== undefined) resolve(found.slice(start.length));
+        const answerLine = completeLines.find(line => line.startsWith(prefix));
+        if (answerLine !== undefined) resolve(answerLine.slice(prefix.length));
       };
     });
   }
@@ -103,9 +103,12 @@ export async function collectOutput(
   answer?: Promise<string>,
 ): Promise<ProgramOutput> {
   const deadline = new Deadline(signal);
-  deadline.limit(timeoutMs, () => pastTimeError('the program', timeoutMs));
+  deadline.addLimit(timeoutMs, () => pastTimeError('the program', timeoutMs));
   try {
-    const outcomes: Promise<ProgramEnd | string | undefined>[] = [tree.whenEnded, output.tooLong];
+    const outcomes: Promise<ProgramEnd | string | undefined>[] = [
+      tree.whenEnded,
+      output.whenTooLong,
+    ];
     if (answer) outcomes.push(answer);
     const outcome = await resolveWhenAborted(Promise.race(outcomes), deadline.signal);
     if (typeof outcome === 'string') {
@@ -137,8 +140,8 @@ function readIfResolved<T>(promise: Promise<T>): Promise<T | undefined> {
  */
 async function waitForOutput({ whenClosed }: ProcessTree): Promise<void> {
   const isClosed = whenClosed.then(() => true);
-  for (let waits = 0; waits < PROGRAM_OUTPUT_GRACE.waits; waits += 1) {
-    const grace = delay(PROGRAM_OUTPUT_GRACE.ms, false, { ref: false });
+  for (let waits = 0; waits < PROGRAM_OUTPUT_GRACE.waitCount; waits += 1) {
+    const grace = delay(PROGRAM_OUTPUT_GRACE.waitMs, false, { ref: false });
     if (await Promise.race([isClosed, grace])) return;
   }
 }

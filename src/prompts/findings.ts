@@ -11,16 +11,16 @@ export interface Finding extends FilePosition {
 }
 
 /** A prompt file can't be used. The message is `file:line: what` of its first fault. */
-export class InvalidPromptFile extends Error {
+export class InvalidPromptFileError extends Error {
   readonly code = 'INVALID_PROMPT_FILE';
 
   constructor(
     readonly file: string,
     readonly line: number,
-    readonly what: string,
+    readonly problem: string,
     readonly findings: readonly Finding[] = [],
   ) {
-    super(`${file}:${line}: ${what}`);
+    super(`${file}:${line}: ${problem}`);
   }
 }
 
@@ -49,7 +49,7 @@ export class Findings {
       return action();
     } catch (error) {
       if (!(error instanceof FileFault)) throw error;
-      this.addFault(error, error.what);
+      this.addFault(error, error.problem);
       return undefined;
     }
   }
@@ -97,10 +97,10 @@ export class Findings {
 }
 
 /** Returns an error that names the first fault and holds all findings. */
-export function toPromptFileError(findings: Findings): InvalidPromptFile {
+export function toPromptFileError(findings: Findings): InvalidPromptFileError {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');
-  return new InvalidPromptFile(
+  return new InvalidPromptFileError(
     first?.file ?? findings.file,
     first?.line ?? 1,
     first?.message ?? '',

@@ -101,7 +101,7 @@ export class LocalStore {
     return updateUser(this.#store, name, changes);
   }
 
-  /** Publishes a prompt file. @throws {InvalidPromptFile} whose message names file and line */
+  /** Publishes a prompt file. @throws {InvalidPromptFileError} whose message names file and line */
   async publish(file: string): Promise<PublishedFile> {
     const context = await this.#publishContext();
     return await publishPrompt(context, await readPromptFile(file, { tasks: this.#tasks }), file);
@@ -110,7 +110,7 @@ export class LocalStore {
   /**
    * Stores a version that can be run but is not published.
    *
-   * @throws {InvalidPromptFile | UnlistedFault}
+   * @throws {InvalidPromptFileError | UnlistedFault}
    */
   async ensureUnlistedVersion(request: UnlistedRequest): Promise<UnlistedVersion> {
     return await ensureUnlistedVersion(await this.#publishContext(), request);

@@ -15,17 +15,17 @@ export function withoutListenerLimit<S extends AbortSignal | undefined>(signal: 
 export async function rejectWhenAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
-  discard: (late: T) => void = () => {},
+  discard: (lateResult: T) => void = () => {},
 ): Promise<T> {
   if (signal === undefined) return work;
-  let stop = (): void => {};
+  let rejectNow = (): void => {};
 
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
+    rejectNow = () => reject(signal.reason as Error);
     if (signal.aborted) {
-      stop();
+      rejectNow();
     } else {
-      signal.addEventListener('abort', stop, { once: true });
+      signal.addEventListener('abort', rejectNow, { once: true });
     }
   });
   try {
@@ -34,7 +34,7 @@ export async function rejectWhenAborted<T>(
     if (signal.aborted) work.then(discard, () => {});
     throw error;
   } finally {
-    signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', rejectNow);
   }
 }
 
@@ -56,11 +56,13 @@ export class Deadline {
   }
 
   /**
-   * Aborts after `ms` milliseconds with the error that `reason` makes at that time; undefined sets
-   * no limit.
+   * Aborts after `ms` milliseconds with the error that `createReason` makes at that time; undefined
+   * sets no limit.
    */
-  limit(ms: number | undefined, reason: () => Error): void {
-    if (ms !== undefined) this.#timers.push(setTimeout(() => this.#controller.abort(reason()), ms));
+  addLimit(ms: number | undefined, createReason: () => Error): void {
+    if (ms !== undefined) {
+      this.#timers.push(setTimeout(() => this.#controller.abort(createReason()), ms));
+    }
   }
 
   /** Stops the timers. Call it when the work is over, whether it succeeded or not. */
@@ -81,7 +83,7 @@ export async function withTimeout<T>(
   work: (limited: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new Deadline(signal);
-  deadline.limit(ms, () => new Error(`timed out after ${ms / 1000} s`));
+  deadline.addLimit(ms, () => new Error(`timed out after ${ms / 1000} s`));
   try {
     return await work(deadline.signal);
   } finally {
@@ -110,15 +112,15 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
 
-    const end = (): void => {
+    const onAbort = (): void => {
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
 
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end);
+      signal?.removeEventListener('abort', onAbort);
       resolve();
     }, ms);
-    signal?.addEventListener('abort', end, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -5,21 +5,21 @@ import { formatNumber } from './grouped-digits.ts';
  */
 export interface JsonLimits {
   /** Maximum number of values, nested ones included. */
-  readonly values: number;
+  readonly maxValues: number;
   /** Maximum depth of lists and objects; unlimited by default. */
-  readonly levels?: number;
+  readonly maxLevels?: number;
 }
 
 /** Bounds that no honest answer approaches. Serialising a value recurses for each level. */
-export const MAX_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonLimits;
+export const MAX_JSON = { maxLevels: 500, maxValues: 1_000_000 } as const satisfies JsonLimits;
 
-const EMPTY_JSON: ReadonlySet<string> = new Set(['[]', '{}']);
+const EMPTY_CONTAINERS: ReadonlySet<string> = new Set(['[]', '{}']);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /** JSON exceeds a limit. The message is a predicate, such as "has more than 500 levels". */
-export class JsonLimitExceeded extends Error {
-  override readonly name = 'JsonLimitExceeded';
+export class JsonLimitError extends Error {
+  override readonly name = 'JsonLimitError';
 }
 
 /**
@@ -27,66 +27,46 @@ export class JsonLimitExceeded extends Error {
  * parsing.
  *
  * @throws {SyntaxError} for text that is not JSON
- * @throws {JsonLimitExceeded} that names the limit
+ * @throws {JsonLimitError} that names the limit
  */
 export function parseBoundedJson(text: string, limits: JsonLimits): unknown {
-  const { values, levels = Number.POSITIVE_INFINITY } = limits;
+  const { maxValues, maxLevels = Number.POSITIVE_INFINITY } = limits;
   // Each value takes at least a character and a separator, each level two brackets.
-  const isShort = text.length <= 2 * Math.min(values, levels);
-  if (!isShort) countWithin(text, { values, levels });
+  const isShort = text.length <= 2 * Math.min(maxValues, maxLevels);
+  if (!isShort) requireWithinLimits(text, { maxValues, maxLevels });
   return JSON.parse(text) as unknown;
 }
 
-/**
- * Makes JavaScript forget the text of the last match, which would stay in memory until the next
- * match of any pattern.
- */
-function forgetLastMatch(): void {
-  /./.test('x');
-}
-
-function countWithin(json: string, { values, levels }: Required<JsonLimits>): void {
+/** @throws {JsonLimitError} that names the limit */
+function requireWithinLimits(json: string, { maxValues, maxLevels }: Required<JsonLimits>): void {
   const punctuation = /["[\]{},]/g;
-  let separators = 0;
-  let strings = 0;
+  let separatorCount = 0;
+  let stringCount = 0;
   let depth = 0;
 
   for (let match = punctuation.exec(json); match; match = punctuation.exec(json)) {
     const [character] = match;
     if (character === '"') {
-      strings += 1;
+      stringCount += 1;
       punctuation.lastIndex = findStringEnd(json, match.index) + 1;
     } else if (character === ']' || character === '}') {
       depth -= 1;
     } else {
       if (character !== ',') depth += 1;
-      if (!EMPTY_JSON.has(json.slice(match.index, match.index + 2))) separators += 1;
+      if (!EMPTY_CONTAINERS.has(json.slice(match.index, match.index + 2))) separatorCount += 1;
     }
 
-    if (depth > levels) throw new JsonLimitExceeded(`has more than ${formatNumber(levels)} levels`);
+    if (depth > maxLevels) {
+      throw new JsonLimitError(`has more than ${formatNumber(maxLevels)} levels`);
+    }
 
     // Field names are strings too.
-    if (separators >= values || strings > 2 * values) {
-      throw new JsonLimitExceeded(`holds more than ${formatNumber(values)} values`);
+    if (separatorCount >= maxValues || stringCount > 2 * maxValues) {
+      throw new JsonLimitError(`holds more than ${formatNumber(maxValues)} values`);
     }
   }
 
   forgetLastMatch();
-}
-
-/** Replaces what matches a pattern in valid JSON, outside strings. */
-export function replaceOutsideStrings(
-  json: string,
-  pattern: RegExp,
-  replace: (part: string) => string,
-): string {
-  // With escaped quotes rewritten, every second part between quotes is the content of a string.
-  const parts = json
-    .replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c'))
-    .split('"');
-  return parts
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(pattern, replace)))
-    .join('"');
 }
 
 /**
@@ -105,6 +85,29 @@ function findStringEnd(json: string, start: number): number {
   }
 
   return json.length;
+}
+
+/**
+ * Makes JavaScript forget the text of the last match, which would stay in memory until the next
+ * match of any pattern.
+ */
+function forgetLastMatch(): void {
+  /./.test('x');
+}
+
+/** Replaces what matches a pattern in valid JSON, outside strings. */
+export function replaceOutsideStrings(
+  json: string,
+  pattern: RegExp,
+  replace: (part: string) => string,
+): string {
+  // With escaped quotes rewritten, every second part between quotes is the content of a string.
+  const parts = json
+    .replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c'))
+    .split('"');
+  return parts
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(pattern, replace)))
+    .join('"');
 }
 
 /** A JSON object whose fields may have any type; only its own properties count. */

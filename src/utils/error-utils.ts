@@ -8,7 +8,7 @@ export function toError(thrown: unknown): Error {
 }
 
 /** Returns true for the error of a write to a full disk, or past a quota. */
-export function hasNoSpace(error: unknown): boolean {
+export function isDiskFullError(error: unknown): boolean {
   return /^(ENOSPC|EDQUOT)$/.test(getErrorCode(error) ?? '');
 }
 

@@ -31,7 +31,7 @@ export interface SelectedText {
   /** The value itself, if it is a string. */
   readonly text?: string;
   /** True unless the value is false, null or empty. */
-  readonly isTrue: boolean;
+  readonly isTruthy: boolean;
 }
 
 /**
@@ -49,11 +49,11 @@ export function evaluateExpression(
   return {
     json: JSON.stringify(selection, undefined, indent),
     ...(typeof selection === 'string' && { text: selection }),
-    isTrue: isTrue(selection),
+    isTruthy: isTruthyJson(selection),
   };
 }
 
-function isTrue(value: JSONValue): boolean {
+function isTruthyJson(value: JSONValue): boolean {
   if (value === null || value === false || value === '') return false;
   return typeof value === 'object' ? Object.keys(value).length > 0 : true;
 }
@@ -130,8 +130,8 @@ function findFunctionFault(expression: string): ExpressionFault | undefined {
 function collectFunctionNames(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const { type, name, ...rest } = node as { type?: unknown; name?: unknown };
-  const inner = Object.values(rest).flatMap(collectFunctionNames);
-  return type === 'Function' && typeof name === 'string' ? [name, ...inner] : inner;
+  const innerNames = Object.values(rest).flatMap(collectFunctionNames);
+  return type === 'Function' && typeof name === 'string' ? [name, ...innerNames] : innerNames;
 }
 
 function catchMessage(attempt: () => unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { createContext, isContext, runInContext } from 'node:vm';
 
 /** Work that exceeded a limit; the message names the limit. */
-export class LimitExceeded extends Error {
+export class LimitExceededError extends Error {
   readonly code = 'PAST_BOUND';
 }
 
@@ -14,7 +14,7 @@ const timedAction: { run?: () => void } = {};
  *
  * @param subject the subject of the message
  * @param leftMs the rest of the limit, in milliseconds; default all of it
- * @throws {LimitExceeded} if it takes longer
+ * @throws {LimitExceededError} if it takes longer
  */
 export function runWithinTime<T>(
   subject: string,
@@ -41,6 +41,6 @@ export function runWithinTime<T>(
   return result.value as T;
 }
 
-export function pastTimeError(subject: string, limitMs: number): LimitExceeded {
-  return new LimitExceeded(`${subject} takes longer than ${limitMs / 1000} s`);
+export function pastTimeError(subject: string, limitMs: number): LimitExceededError {
+  return new LimitExceededError(`${subject} takes longer than ${limitMs / 1000} s`);
 }

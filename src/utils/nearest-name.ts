@@ -2,31 +2,31 @@
  * Returns the name nearest to the typed one; undefined if more than a third of the letters differ.
  * Then returns the only name that begins with the typed one, if that is longer than 3 letters.
  */
-export function findNearest(typed: string, names: readonly string[]): string | undefined {
+export function findNearestName(typed: string, names: readonly string[]): string | undefined {
   const { length } = typed;
-  const limit = Math.floor(length / 3);
+  const maxDistance = Math.floor(length / 3);
   const [best] = names
     .map(name => ({
       name,
-      distance: computeEditDistance(typed.toLowerCase(), name.toLowerCase(), limit),
+      distance: computeEditDistance(typed.toLowerCase(), name.toLowerCase(), maxDistance),
     }))
-    .filter(({ distance }) => distance <= limit)
+    .filter(({ distance }) => distance <= maxDistance)
     .sort((one, other) => one.distance - other.distance);
-  const [extended, ...otherExtended] = names.filter(name => name.startsWith(typed));
+  const [completion, ...otherCompletions] = names.filter(name => name.startsWith(typed));
 
-  return best?.name ?? (length > 3 && otherExtended.length === 0 ? extended : undefined);
+  return best?.name ?? (length > 3 && otherCompletions.length === 0 ? completion : undefined);
 }
 
 /**
  * Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near.
  */
 export function didYouMean(typed: string, names: readonly string[]): string {
-  return formatSuggestion(findNearest(typed, names));
+  return formatSuggestion(findNearestName(typed, names));
 }
 
 /** Returns the suffix that suggests a name; empty for none. */
-export function formatSuggestion(meant: string | undefined): string {
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
+export function formatSuggestion(name: string | undefined): string {
+  return name === undefined ? '' : `; did you mean ${name}?`;
 }
 
 /** Returns true if one letter of a typed name is missing, added, or swapped with its neighbour. */
@@ -45,7 +45,7 @@ export function isTypo(typed: string, name: string): boolean {
 function computeEditDistance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) > limit) return limit + 1;
 
-  let rowBefore: number[] = [];
+  let previousRow: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {
     const nextRow = [i];
@@ -58,11 +58,11 @@ function computeEditDistance(from: string, to: string, limit: number): number {
       ];
 
       const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      if (isSwap) costs.push(getCell(rowBefore, j - 2) + 1);
+      if (isSwap) costs.push(getCell(previousRow, j - 2) + 1);
       nextRow.push(Math.min(...costs));
     }
 
-    rowBefore = row;
+    previousRow = row;
     row = nextRow;
   }
 

@@ -5,8 +5,8 @@ import { type JsonLimits, parseBoundedJson, replaceOutsideStrings } from './boun
  * hold it exactly: more digits than 2^53 has, or a larger exponent. `stringifyAsWritten` writes
  * such numbers as they came.
  */
-export function parseKeepingNumbers(text: string, bounds: JsonLimits): unknown {
-  const value = parseBoundedJson(text, bounds);
+export function parseKeepingNumbers(text: string, limits: JsonLimits): unknown {
+  const value = parseBoundedJson(text, limits);
   const mark = crypto.randomUUID();
   const marked = markNumbers(text, mark);
   if (!marked.includes(mark)) return value;
@@ -14,7 +14,7 @@ export function parseKeepingNumbers(text: string, bounds: JsonLimits): unknown {
   return JSON.parse(marked, function keepNumber(this: object, key, field: unknown) {
     if (typeof field !== 'string' || !field.startsWith(mark)) return field;
     const source = field.slice(mark.length);
-    Object.assign(this, { [getWrittenSymbol(key)]: source });
+    Object.assign(this, { [createSourceSymbol(key)]: source });
     return Number(source);
   }) as unknown;
 }
@@ -29,7 +29,7 @@ export function stringifyAsWritten(value: unknown, indent = 0): string {
     value,
     function markNumber(this: object, key, field: unknown) {
       if (typeof field !== 'number' || Number.isSafeInteger(field)) return field;
-      const source: unknown = Reflect.get(this, getWrittenSymbol(key));
+      const source: unknown = Reflect.get(this, createSourceSymbol(key));
       if (typeof source !== 'string' || !Object.is(Number(source), field)) return field;
       hasMarks = true;
       return mark + source;
@@ -43,7 +43,7 @@ export function stringifyAsWritten(value: unknown, indent = 0): string {
  * The property, copied with the others of an object, that says how the number in field `key` is
  * written.
  */
-function getWrittenSymbol(key: string): symbol {
+function createSourceSymbol(key: string): symbol {
   return Symbol.for(`promptrun: ${key} as written`);
 }
 

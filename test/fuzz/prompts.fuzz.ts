@@ -8,7 +8,7 @@ import { parsePrompt } from '../../src/prompts/parse/parse-prompt.ts';
 import { checkOutput } from '../../src/prompts/render/check-output.ts';
 import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
 import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
-import { LimitExceeded } from '../../src/utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../src/utils/limit-exceeded.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
@@ -307,7 +307,7 @@ export default [
 ] satisfies readonly Fuzzed[];
 
 function unlessLimitExceeded(error: unknown): undefined {
-  if (!(error instanceof LimitExceeded)) throw error;
+  if (!(error instanceof LimitExceededError)) throw error;
 }
 
 async function renderText(
@@ -319,7 +319,7 @@ async function renderText(
       await withDeadline(() => renderPrompt(definition, { textInputs, images: [] })),
     );
   } catch (error) {
-    if (error instanceof LimitExceeded || error instanceof InvalidInputs) return error.message;
+    if (error instanceof LimitExceededError || error instanceof InvalidInputs) return error.message;
     if (error instanceof Error && error.message.startsWith('the template places')) {
       return error.message;
     }

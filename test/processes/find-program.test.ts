@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findProgram, resolveProgram } from '../../src/processes/find-program.ts';
 import { withoutKeys } from '../../src/processes/program-environment.ts';
-import { getWindowsProgram } from '../../src/processes/system-programs.ts';
+import { getWindowsProgramPath } from '../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -74,7 +74,7 @@ describe('a program on Windows', () => {
   );
 
   it('of the system itself has its full path', () => {
-    expect(getWindowsProgram('cmd.exe', { SystemRoot: 'D:\\Windows' })).toBe(
+    expect(getWindowsProgramPath('cmd.exe', { SystemRoot: 'D:\\Windows' })).toBe(
       'D:\\Windows\\System32\\cmd.exe',
     );
   });

@@ -11,7 +11,7 @@ it.each([
   [' 10 2-00:00:01', 172_801_000],
 ])('reads how long a process of a group has run: %j', (line, ms) => {
   const members = parseMembers(`${line}\n`, NOW);
-  expect(members).toEqual(ms === undefined ? [] : [{ group: 10, began: ago(ms) }]);
+  expect(members).toEqual(ms === undefined ? [] : [{ groupId: 10, began: ago(ms) }]);
 });
 
 it.each([
@@ -20,7 +20,10 @@ it.each([
   ['begun before its leader', 10, 90_000, false],
   ['begun after its leader can have been killed', 10, 5000, false],
   ['of another group', 11, 60_000, false],
-])('takes a group with a member %s for %i: %i ms, %s', (_, group, ms, isIt) => {
-  const leader = { pid: 10, began: ago(60_000), ended: ago(20_000) };
-  expect(hasLed(leader, [{ group, began: ago(ms) }])).toBe(isIt);
-});
+])(
+  'says for a member %s (group %i, %i ms old) if its leader led the group: %s',
+  (_, groupId, ageMs, isExpected) => {
+    const leader = { pid: 10, began: ago(60_000), ended: ago(20_000) };
+    expect(hasLed(leader, [{ groupId, began: ago(ageMs) }])).toBe(isExpected);
+  },
+);

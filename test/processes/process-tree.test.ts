@@ -78,12 +78,12 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
       const one = sleep();
       const tree = started(`${one} & echo on; wait`, one);
       await once(tree.child.stdout, 'data');
-      const left = (killed: number) => ({ mark: 'OTHER=1', root: tree.root, killed });
-      await endOrphanedTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
+      const leave = (latestKillAt: number) => ({ mark: 'OTHER=1', root: tree.root, latestKillAt });
+      await endOrphanedTree(leave((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
 
       await expect.poll(() => isRunning(one)).toBe(true);
 
-      await endOrphanedTree(left(Date.now()), {}, 'darwin');
+      await endOrphanedTree(leave(Date.now()), {}, 'darwin');
       expect(await tree.whenEnded).toEqual({ code: null, signal: 'SIGKILL' });
 
       await untilGone(one);

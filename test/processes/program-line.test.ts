@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { buildProgramLine, UnsafeArgument } from '../../src/processes/program-line.ts';
+import { buildProgramLine, UnsafeArgumentError } from '../../src/processes/program-line.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 let home = '';
@@ -34,7 +34,9 @@ describe('what starts a program on Windows', () => {
   it.each(['%', '!', '"', '&', '|', '<', '>', '^', '\n', '\r'])(
     'refuses a filled argument with %j for a batch file, and says what to do',
     character => {
-      expect(() => windowsLine(['batch', '--', `a${character}b`], [2])).toThrow(UnsafeArgument);
+      expect(() => windowsLine(['batch', '--', `a${character}b`], [2])).toThrow(
+        UnsafeArgumentError,
+      );
       expect(() => windowsLine(['batch', '--', `a${character}b`], [2])).toThrow('standard input');
     },
   );

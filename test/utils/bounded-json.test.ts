@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  JsonLimitExceeded,
+  JsonLimitError,
   parseBoundedJson,
   readListAt,
   readTextAt,
   readValueAt,
 } from '../../src/utils/bounded-json.ts';
 
-const bounds = { values: 10, levels: 3 };
+const limits = { maxValues: 10, maxLevels: 3 };
 
 describe('JSON from elsewhere', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('JSON from elsewhere', () => {
     ['marks inside a text', `["${'[{,'.repeat(50)}"]`],
     ['marks after an escaped quote', `["\\"${'[{,'.repeat(50)}\\\\", 2]`],
   ])('is read with %s', (_, json) => {
-    expect(parseBoundedJson(json, bounds)).toEqual(JSON.parse(json));
+    expect(parseBoundedJson(json, limits)).toEqual(JSON.parse(json));
   });
 
   it.each([
@@ -28,11 +28,11 @@ describe('JSON from elsewhere', () => {
     ['texts side by side', '""'.repeat(30), 'holds more than 10 values'],
     ['levels', `${'['.repeat(4)}1${']'.repeat(4)}`, 'has more than 3 levels'],
   ])('is refused with too many: %s', (_, json, message) => {
-    expect(() => parseBoundedJson(json, bounds)).toThrow(new JsonLimitExceeded(message));
+    expect(() => parseBoundedJson(json, limits)).toThrow(new JsonLimitError(message));
   });
 
   it('is refused if it is not JSON', () => {
-    expect(() => parseBoundedJson('{"a": "no end', bounds)).toThrow(SyntaxError);
+    expect(() => parseBoundedJson('{"a": "no end', limits)).toThrow(SyntaxError);
   });
 });
 

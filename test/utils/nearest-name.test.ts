@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findNearest } from '../../src/utils/nearest-name.ts';
+import { findNearestName } from '../../src/utils/nearest-name.ts';
 
 it.each([
   ['qualty', 'quality'],
@@ -10,5 +10,5 @@ it.each([
   ['colour', undefined],
   ['', undefined],
 ])('%j is taken for %j', (typed, nearest) => {
-  expect(findNearest(typed, ['quality', 'reasoningEffort', 'size'])).toBe(nearest);
+  expect(findNearestName(typed, ['quality', 'reasoningEffort', 'size'])).toBe(nearest);
 });

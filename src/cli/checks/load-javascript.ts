@@ -7,7 +7,7 @@ import {
   type QuickJSRuntime,
 } from 'quickjs-emscripten-core';
 import { type JsonValue, readJson } from '../../files/formats/json.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { addEngineGlobals } from './engine-globals.ts';
 import { toFunctionBody } from './javascript-body.ts';
 
@@ -67,8 +67,8 @@ export async function loadJavaScript(): Promise<
     try {
       return runInContext(engine.newRuntime(), script, input);
     } catch {
-      // The engine failed in its own code and can't be used again. LimitExceeded ends its process.
-      throw new LimitExceeded('the JavaScript takes more than its engine can hold');
+      // The engine failed in its own code and can't be used again. LimitExceededError ends its process.
+      throw new LimitExceededError('the JavaScript takes more than its engine can hold');
     }
   };
 }

@@ -1,4 +1,4 @@
-import { ANSWER_LINES, OWN_OUTPUT } from '../../processes/answer-lines.ts';
+import { ANSWER_LINES_CODE, RESERVE_STDOUT_CODE } from '../../processes/answer-lines.ts';
 import { buildNodeLoader } from '../../processes/node-loader.ts';
 import type { JavaScript } from './load-javascript.ts';
 
@@ -20,7 +20,7 @@ export function buildNodeArgv({
  * Code that defines `answerVerdicts`, which answers each question by the verdict of the function
  * that `find` returns.
  */
-const VERDICTS = `${OWN_OUTPUT}${ANSWER_LINES}
+const VERDICTS = `${RESERVE_STDOUT_CODE}${ANSWER_LINES_CODE}
 const verdictOn = (result, { threshold, isAsPromptfoo }) => {
   if (typeof result === 'boolean') return { passes: result, reason: 'returns false' };
   if (typeof result === 'number') {

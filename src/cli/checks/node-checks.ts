@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { type JsonValue, parseJson } from '../../files/formats/json.ts';
-import { KeptPrograms } from '../../processes/kept-programs.ts';
+import { PersistentPrograms } from '../../processes/kept-programs.ts';
 import { describeProgramEnd } from '../../processes/process-tree.ts';
 import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
 import {
@@ -36,7 +36,7 @@ type CheckProgram = CaseProgram & { readonly output: OutputCollector };
  * next answers.
  */
 export class NodeChecks {
-  readonly #nodePrograms = new KeptPrograms<CheckProgram>();
+  readonly #nodePrograms = new PersistentPrograms<CheckProgram>();
   readonly #queue = new PQueue({ concurrency: MAX_NODES });
 
   /**

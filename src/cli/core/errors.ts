@@ -1,5 +1,5 @@
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
-import { hasNoSpace } from '../../utils/error-utils.ts';
+import { isDiskFullError } from '../../utils/error-utils.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { formatWait } from './pluralize.ts';
 
@@ -69,7 +69,7 @@ export function unwritableError(
   fallback: CliError,
   hint = 'Free some disk space.',
 ): CliError {
-  if (!hasNoSpace(cause)) return fallback;
+  if (!isDiskFullError(cause)) return fallback;
   return new CliError(fallback.message, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,

@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../client/errors.ts';
-import { getErrorCode, hasNoSpace } from '../../utils/error-utils.ts';
+import { getErrorCode, isDiskFullError } from '../../utils/error-utils.ts';
 import { CliError } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { formatWait } from './pluralize.ts';
@@ -132,7 +132,7 @@ function toSystemFailure(error: Error): Failure {
 
   const { message } = error;
   if (isFileFault(error)) {
-    const hints = hasNoSpace(error) ? ['Free some disk space.'] : [];
+    const hints = isDiskFullError(error) ? ['Free some disk space.'] : [];
     return buildFailure({ status: 'FILE_ERROR', message, exitCode: EXIT.fault, hints });
   }
   return buildFailure({

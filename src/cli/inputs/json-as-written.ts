@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   isJsonObject,
-  JsonLimitExceeded,
+  JsonLimitError,
   MAX_JSON,
   parseBoundedJson,
   replaceOutsideStrings,
@@ -74,13 +74,13 @@ function toJsonLiteral({ source, value }: Literal): string {
 /**
  * Parses JSON with every number and boolean as a `Literal`; undefined if the source is not JSON.
  *
- * @throws {JsonLimitExceeded} for JSON that is nested too deeply to be visited, or has too many values
+ * @throws {JsonLimitError} for JSON that is nested too deeply to be visited, or has too many values
  */
 export function parseJsonAsWritten(source: string): unknown {
   try {
     parseBoundedJson(source, MAX_JSON);
   } catch (error) {
-    if (error instanceof JsonLimitExceeded && isJson(source)) throw error;
+    if (error instanceof JsonLimitError && isJson(source)) throw error;
     return undefined;
   }
 

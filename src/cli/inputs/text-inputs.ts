@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../files/formats/json.ts';
-import { isJsonObject, JsonLimitExceeded, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { isJsonObject, JsonLimitError, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flag-values.ts';
@@ -69,7 +69,7 @@ export async function parseInputs(source: string, what: string): Promise<unknown
     const json = parseJsonAsWritten(text);
     if (json !== undefined) return json;
   } catch (error) {
-    throw error instanceof JsonLimitExceeded ? usageError(`${what} ${error.message}`) : error;
+    throw error instanceof JsonLimitError ? usageError(`${what} ${error.message}`) : error;
   }
 
   const { parseYamlAsWritten } = await import('./yaml-as-written.ts');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
+import { DEATH_DELAY_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
 import {
   type ContainedPath,
   makeContainedFolder,
@@ -57,7 +57,7 @@ async function lockJournal(
 ): Promise<Release | undefined> {
   try {
     makeContainedFolder({ ...file, name: path.dirname(file.name) }, 0o700);
-    return await waitForLock(file, clock, DYING_MS);
+    return await waitForLock(file, clock, DEATH_DELAY_MS);
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const journalPath = `${path.join(file.folder, file.name)}.jsonl`;

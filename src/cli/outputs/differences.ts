@@ -1,5 +1,5 @@
 import { formatNumber } from '../../utils/grouped-digits.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Context } from '../context.ts';
 
@@ -19,7 +19,7 @@ export async function computeDifferences(
   const parts = await checks
     .perform('differences', oldText, newText, unit)
     .catch((error: unknown) => {
-      if (error instanceof LimitExceeded) return undefined;
+      if (error instanceof LimitExceededError) return undefined;
       throw error;
     });
   return parts ?? summariseDifferences(oldText, newText);

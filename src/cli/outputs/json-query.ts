@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { ExpressionFault, SelectedText } from '../../utils/jmespath.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
@@ -12,14 +12,16 @@ const REFERENCE_HINT = 'JMESPath is described at https://jmespath.site';
 /**
  * Returns the fault of a JMESPath expression and its place; undefined if it can be evaluated.
  *
- * @throws {LimitExceeded} if it is too long, or parsing it takes too much time or memory
+ * @throws {LimitExceededError} if it is too long, or parsing it takes too much time or memory
  */
 export async function findQueryFault(
   ctx: Pick<Context, 'checks'>,
   expression: string,
 ): Promise<ExpressionFault | undefined> {
   if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) {
-    throw new LimitExceeded(`the expression is larger than ${MAX_EXPRESSION_BYTES / 1024} KiB`);
+    throw new LimitExceededError(
+      `the expression is larger than ${MAX_EXPRESSION_BYTES / 1024} KiB`,
+    );
   }
   return await (await ctx.checks()).perform('expressionFault', expression);
 }

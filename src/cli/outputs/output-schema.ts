@@ -4,12 +4,12 @@ import { formatOutputData } from '../../files/formats/json-fields.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import {
   isJsonObject,
-  JsonLimitExceeded,
+  JsonLimitError,
   MAX_JSON,
   parseBoundedJson,
 } from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../core/errors.ts';
@@ -18,7 +18,7 @@ import { readTextFile } from '../inputs/read-text.ts';
 /**
  * Checks a value against a schema; returns undefined if it matches.
  *
- * @throws {LimitExceeded} if that takes too long
+ * @throws {LimitExceededError} if that takes too long
  */
 export type OutputSchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined>;
 
@@ -48,7 +48,7 @@ export async function readJsonFile(
     return parseBoundedJson(text.replace(/^\uFEFF/u, ''), MAX_JSON);
   } catch (error) {
     const fault =
-      error instanceof JsonLimitExceeded ? error.message : `is not JSON: ${getErrorMessage(error)}`;
+      error instanceof JsonLimitError ? error.message : `is not JSON: ${getErrorMessage(error)}`;
     throw usageError(`${where}: ${file} ${fault}`);
   }
 }
@@ -82,7 +82,7 @@ const NO_REMOTE_HINT =
  *
  * @throws {CliError} USAGE_ERROR if it is not a JSON Schema
  * @throws {SchemaLoop} if checking against it would never end
- * @throws {LimitExceeded} if compiling it takes too long
+ * @throws {LimitExceededError} if compiling it takes too long
  */
 export async function createSchemaCheck(
   ctx: Pick<Context, 'checks'>,
@@ -124,7 +124,7 @@ export async function findOutputMismatch(
   try {
     return await check(json.value);
   } catch (error) {
-    if (error instanceof LimitExceeded) return { pointer: '', message: error.message };
+    if (error instanceof LimitExceededError) return { pointer: '', message: error.message };
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { findNearest, formatSuggestion } from '../../utils/nearest-name.ts';
+import { findNearestName, formatSuggestion } from '../../utils/nearest-name.ts';
 import { type CliError, usageError } from '../core/errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { quoteIfNeeded } from '../terminal/shell-words.ts';
@@ -81,7 +81,7 @@ function isGroup(command: Command): boolean {
 /** Suggests the most similar command or flag; ignores the dashes of a flag. */
 function suggestName(word: string, candidates: readonly string[]): string {
   const byBareName = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
-  const bareName = findNearest(word.replace(/^-+/, ''), [...byBareName.keys()]);
+  const bareName = findNearestName(word.replace(/^-+/, ''), [...byBareName.keys()]);
   return formatSuggestion(bareName && byBareName.get(bareName));
 }
 

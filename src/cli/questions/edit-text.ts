@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
-  getShellProgram,
-  getWindowsProgram,
-  NO_CURRENT_DIRECTORY,
+  getShellPath,
+  getWindowsProgramPath,
+  NO_CURRENT_DIRECTORY_ENV,
 } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import { CliError } from '../core/errors.ts';
@@ -43,7 +43,7 @@ function chooseEditor(env: Env): string {
   return (
     env['VISUAL'] ||
     env['EDITOR'] ||
-    (process.platform === 'win32' ? `"${getWindowsProgram('notepad.exe', env)}"` : 'vi')
+    (process.platform === 'win32' ? `"${getWindowsProgramPath('notepad.exe', env)}"` : 'vi')
   );
 }
 
@@ -52,8 +52,8 @@ async function runEditor(file: string, { env, signal }: EditorOptions): Promise<
   const [command, ...words] = buildEditorCommand(editor, file, env);
   const child = spawn(command, words, {
     stdio: [STANDARD_INPUT, STANDARD_ERROR, STANDARD_ERROR],
-    shell: process.platform === 'win32' && getShellProgram(env),
-    env: { ...env, ...NO_CURRENT_DIRECTORY },
+    shell: process.platform === 'win32' && getShellPath(env),
+    env: { ...env, ...NO_CURRENT_DIRECTORY_ENV },
     signal,
   });
   const [code] = (await once(child, 'exit')) as [number | null];
@@ -72,5 +72,5 @@ async function runEditor(file: string, { env, signal }: EditorOptions): Promise<
 function buildEditorCommand(editor: string, file: string, env: Env): [string, ...string[]] {
   return process.platform === 'win32'
     ? [`${editor} "${file}"`]
-    : [getShellProgram(env), '-c', `${editor} "$@"`, editor, file];
+    : [getShellPath(env), '-c', `${editor} "$@"`, editor, file];
 }

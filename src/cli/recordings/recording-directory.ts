@@ -54,7 +54,7 @@ export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /** Limits on the JSON of a recording: enough for the largest answer together with its request. */
-const RECORDING_BOUNDS = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
+const RECORDING_BOUNDS = { maxLevels: MAX_JSON.maxLevels + 10, maxValues: 2 * MAX_JSON.maxValues };
 
 const TOO_LARGE_FAULT = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
@@ -161,7 +161,7 @@ export class RecordingDirectory {
     };
 
     const sha256 = await writeUnderFreeName(directory, {
-      nameFor: () => hash.digest('hex'),
+      chooseName: () => hash.digest('hex'),
       content: copy,
       ifTaken: 'replace',
     });

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { InvalidPromptFile } from '../../prompts/findings.ts';
+import type { InvalidPromptFileError } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import { getErrorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
@@ -33,9 +33,9 @@ export async function withLocalStore<T>(
 export function explainStoreError(ctx: Context, error: unknown): unknown {
   if (getErrorCode(error) !== 'INVALID_PROMPT_FILE') return error;
 
-  const { file, line, what, findings } = error as InvalidPromptFile;
+  const { file, line, problem, findings } = error as InvalidPromptFileError;
   const relativePath = formatPath(ctx, file);
-  const message = `${relativePath}:${line}: ${what}`;
+  const message = `${relativePath}:${line}: ${problem}`;
   const count = findings.filter(({ severity }) => severity === 'fault').length;
   // A partial can't be run, even without its other faults.
   const isPartial = path.basename(file).startsWith('_');

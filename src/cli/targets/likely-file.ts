@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { findNearest } from '../../utils/nearest-name.ts';
+import { findNearestName } from '../../utils/nearest-name.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
@@ -71,7 +71,7 @@ function findSimilarFile(file: string): string | undefined {
   try {
     const names = readdirSync(path.dirname(file)).filter(name => name.endsWith(PROMPT_EXTENSION));
     const stems = names.map(name => path.basename(name, PROMPT_EXTENSION));
-    const nearestStem = findNearest(path.basename(file, PROMPT_EXTENSION), stems);
+    const nearestStem = findNearestName(path.basename(file, PROMPT_EXTENSION), stems);
     return nearestStem && nearestStem + PROMPT_EXTENSION;
   } catch {
     return undefined;

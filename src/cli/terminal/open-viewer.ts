@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProgram } from '../../processes/find-program.ts';
-import { getWindowsProgram } from '../../processes/system-programs.ts';
+import { getWindowsProgramPath } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { toOneLine } from './sanitise.ts';
@@ -85,7 +85,7 @@ function buildViewerArgv(
 ): [string, ...string[]] {
   if (platform === 'darwin') return ['/usr/bin/open', target];
   if (platform === 'win32') {
-    return [getWindowsProgram('rundll32.exe', env), 'url.dll,FileProtocolHandler', target];
+    return [getWindowsProgramPath('rundll32.exe', env), 'url.dll,FileProtocolHandler', target];
   }
   return [findProgram('xdg-open', env, platform) ?? 'xdg-open', target];
 }

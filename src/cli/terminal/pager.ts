@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { resolveProgram } from '../../processes/find-program.ts';
-import { getShellProgram, NO_CURRENT_DIRECTORY } from '../../processes/system-programs.ts';
+import { getShellPath, NO_CURRENT_DIRECTORY_ENV } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';
@@ -66,9 +66,9 @@ function countLineBreaks(text: string): number {
 async function runPager(ctx: PagerContext, pager: string, text: string): Promise<boolean> {
   // This is the user's own command line; the text reaches it only by standard input.
   const child = spawn(pager, {
-    shell: getShellProgram(ctx.env),
+    shell: getShellPath(ctx.env),
     stdio: ['pipe', 'inherit', 'inherit'],
-    env: { LESS: 'FRX', LV: '-c', ...ctx.env, ...NO_CURRENT_DIRECTORY },
+    env: { LESS: 'FRX', LV: '-c', ...ctx.env, ...NO_CURRENT_DIRECTORY_ENV },
   });
   const stopListening = ctx.onInterrupt(signal => {
     if (signal === 'SIGTERM') child.kill();

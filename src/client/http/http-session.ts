@@ -228,7 +228,7 @@ export class HttpSession {
     };
 
     const deadline = new Deadline(signal);
-    deadline.limit(timeoutMs, createTimeoutError);
+    deadline.addLimit(timeoutMs, createTimeoutError);
 
     try {
       const transport = await this.getTransport();
@@ -240,7 +240,7 @@ export class HttpSession {
         onSent,
       });
 
-      deadline.limit(WHOLE_BODY_TIMEOUT_MS, createTimeoutError);
+      deadline.addLimit(WHOLE_BODY_TIMEOUT_MS, createTimeoutError);
       const receivedAt = this.now();
       this.#noteAnnouncements(request, response);
       const safeHeaders = this.redaction.redactValue(response.headers);

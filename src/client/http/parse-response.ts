@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../../net/retry-policy.ts';
-import { JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { JsonLimitError, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import {
   type Envelope,
   ERROR_HTTP_STATUS,
@@ -156,7 +156,7 @@ function parseValue(
   try {
     return parseJson(text, MAX_JSON);
   } catch (error) {
-    if (error instanceof JsonLimitExceeded) {
+    if (error instanceof JsonLimitError) {
       throw unexpectedAnswerError(response, redaction, `JSON that ${error.message}`);
     }
     const isJson = /^\s*[[{"]/.test(text);

@@ -1,4 +1,4 @@
-import { detectBinaryKind } from '../read-text.ts';
+import { isPng } from '../read-text.ts';
 
 const SNIFFED_BYTES = 4100;
 
@@ -7,8 +7,8 @@ const SNIFFED_BYTES = 4100;
  * scripts, so it does not count.
  */
 export async function detectImageType(bytes: Buffer): Promise<string | undefined> {
-  // Checked by its signature, so that a truncated PNG is still recognised.
-  if (detectBinaryKind(bytes) === 'a PNG picture') return 'image/png';
+  // By its signature alone, so that a truncated PNG is still recognised.
+  if (isPng(bytes)) return 'image/png';
   const { fileTypeFromBuffer } = await import('file-type');
   // Bounds the work on nested formats: the beginning of a file is enough.
   const type = await fileTypeFromBuffer(bytes.subarray(0, SNIFFED_BYTES));

@@ -1,5 +1,5 @@
 import {
-  JsonLimitExceeded,
+  JsonLimitError,
   type JsonLimits,
   MAX_JSON,
   parseBoundedJson,
@@ -70,12 +70,12 @@ export function parseJson(text: string): JsonValue | undefined {
 /** Parses JSON, or says why not in a sentence without its subject, such as `is not JSON`. */
 export function readJson(
   text: string,
-  bounds: JsonLimits = MAX_JSON,
+  limits: JsonLimits = MAX_JSON,
   parse = parseBoundedJson,
 ): { readonly value: JsonValue } | { readonly fault: string } {
   try {
-    return { value: parse(text, bounds) as JsonValue };
+    return { value: parse(text, limits) as JsonValue };
   } catch (error) {
-    return { fault: error instanceof JsonLimitExceeded ? error.message : 'is not JSON' };
+    return { fault: error instanceof JsonLimitError ? error.message : 'is not JSON' };
   }
 }

@@ -74,9 +74,9 @@ export class YamlFields {
     throw new FileFault(this.line, `${this.mapName} needs a \`${key}\``);
   }
 
-  /** Returns a fault at the line of a field. @param what a sentence without the field's name */
-  createFault(key: string, what: string): FileFault {
-    return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${what}`);
+  /** Returns a fault at the line of a field. @param problem a sentence without the field's name */
+  createFault(key: string, problem: string): FileFault {
+    return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${problem}`);
   }
 }
 

@@ -54,10 +54,15 @@ interface Position {
 
 const NO_POSITION: Position = { line: undefined, column: undefined };
 
-const NO_SCALAR: Pick<Scalar, 'value' | 'source' | 'type' | 'range'> = { value: null };
+const NULL_SCALAR: Pick<Scalar, 'value' | 'source' | 'type' | 'range'> = { value: null };
 
 /** Maximum nesting: the parser is recursive, and thousands of levels would overflow the stack. */
 const MAX_LEVELS = 1000;
+
+/** Matches levels on one line, as in `- - - x`. */
+const MANY_LEVELS_ON_A_LINE = /(?:[-?:][ \t]+){200}/;
+
+const DEEP_INDENTATION = /^[ \t]{1000}/m;
 
 export interface ParseYamlOptions {
   /** The line of its file at which the text begins; default 1. */
@@ -68,7 +73,7 @@ export interface ParseYamlOptions {
    * True to add no line break to a block of text if the file ends without one, as in libyaml and
    * its ports; default false, as in js-yaml.
    */
-  readonly keepsEnd?: boolean;
+  readonly keepsOpenEnd?: boolean;
 }
 
 /**
@@ -78,7 +83,7 @@ export interface ParseYamlOptions {
  */
 export function parseYamlNode(
   text: string,
-  { firstLine = 1, file, keepsEnd = false }: ParseYamlOptions = {},
+  { firstLine = 1, file, keepsOpenEnd = false }: ParseYamlOptions = {},
 ): YamlNode | null {
   if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply', 1, file);
 
@@ -99,8 +104,8 @@ export function parseYamlNode(
     throw faultAt(getPosition(error.pos[0]), `this is not YAML: ${describeYamlError(error)}`);
   }
 
-  const isOpen = keepsEnd && text.slice(text.lastIndexOf('\n') + 1).trim() !== '';
-  return convertNode(document, getPosition, isOpen ? text.length : undefined);
+  const endsMidLine = keepsOpenEnd && text.slice(text.lastIndexOf('\n') + 1).trim() !== '';
+  return convertNode(document, getPosition, endsMidLine ? text.length : undefined);
 }
 
 /**
@@ -144,13 +149,15 @@ export function describeYamlError({ code, message }: YAMLParseError): string {
 }
 
 /**
- * @param openEnd the end of a file without a line break at its end, which a block of text must not
- * gain
+ * Converts the parser's nodes to plain data.
+ *
+ * @param openEndOffset the end of a file without a line break at its end, which a block of text
+ * must not gain
  */
 function convertNode(
   document: Document,
   getPosition: (offset: number) => { line: number; column: number },
-  openEnd: number | undefined,
+  openEndOffset: number | undefined,
 ) {
   // An alias means the last node before it with its anchor.
   const nodesByAnchor = new Map<string, YamlNode>();
@@ -159,7 +166,7 @@ function convertNode(
     const ownNode = withoutChildren(
       node,
       start === undefined ? NO_POSITION : getPosition(start),
-      openEnd,
+      openEndOffset,
     );
     // Set before its children, because an alias among them may refer to it.
     if (node.anchor) nodesByAnchor.set(node.anchor, ownNode);
@@ -199,18 +206,19 @@ function convertNode(
 function withoutChildren(
   node: Node,
   { line, column }: Position,
-  openEnd: number | undefined,
+  openEndOffset: number | undefined,
 ): YamlNode {
   if (isMap(node)) return { kind: 'map', entries: [], line, column };
   if (isSeq(node)) return { kind: 'list', items: [], line, column };
 
-  const { value, source, type, range } = isScalar(node) ? node : NO_SCALAR;
+  const { value, source, type, range } = isScalar(node) ? node : NULL_SCALAR;
   if (typeof value !== 'string') return { kind: 'scalar', value, source, line, column };
 
-  const isOpen = type?.startsWith('BLOCK_') && openEnd !== undefined && range?.[1] === openEnd;
+  const reachesOpenEnd =
+    type?.startsWith('BLOCK_') && openEndOffset !== undefined && range?.[1] === openEndOffset;
   return {
     kind: 'scalar',
-    value: isOpen ? value.replace(/\n$/u, '') : value,
+    value: reachesOpenEnd ? value.replace(/\n$/u, '') : value,
     source: undefined,
     line,
     column,
@@ -219,8 +227,7 @@ function withoutChildren(
 
 /** Returns true if a text is nested too deeply for the parser. The lexer is not recursive. */
 export function isNestedTooDeeply(text: string): boolean {
-  // Levels on one line, as in `- - - x`, or levels by indentation.
-  if (/(?:[-?:][ \t]+){200}/.test(text) || /^[ \t]{1000}/m.test(text)) return true;
+  if (MANY_LEVELS_ON_A_LINE.test(text) || DEEP_INDENTATION.test(text)) return true;
 
   // Lists and maps in brackets. Most texts have too few brackets to need the lexer.
   if (text.split(/[[{]/).length <= MAX_LEVELS) return false;

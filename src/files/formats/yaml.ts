@@ -13,7 +13,7 @@ export function parseYaml(text: string, firstLine = 1, file?: string): YamlValue
 
 /** Returns the value of a document from `parseYamlNode`. */
 export function toYamlValue(root: YamlNode | null, firstLine = 1, file?: string): YamlValue {
-  return createYamlValue(root, { line: firstLine, column: 1 }, { file, valuesRead: 0 });
+  return createYamlValue(root, { line: firstLine, column: 1 }, { file, readCount: 0 });
 }
 
 /** A key with its value. */
@@ -37,10 +37,10 @@ const MAX_YAML_DEPTH = 200;
 /** The document of a value. */
 interface YamlSource {
   readonly file: string | undefined;
-  valuesRead: number;
+  readCount: number;
 }
 
-/** Returns the value of a node; an empty one has the position `otherwise`. */
+/** Returns the value of a node; one that is empty or has no position gets the default one. */
 function createYamlValue(
   node: YamlNode | null,
   defaultPosition: FilePosition,
@@ -158,12 +158,12 @@ export class YamlValue implements FilePosition {
 
   /** Returns the value as JSON. @throws {FileFault} if its aliases make it too large */
   toJson(): JsonValue {
-    let values = 0;
+    let valueCount = 0;
     const convert = (value: YamlValue, depth: number): JsonValue => {
-      values += 1;
-      this.#source.valuesRead += 1;
+      valueCount += 1;
+      this.#source.readCount += 1;
 
-      if (values > MAX_YAML_VALUES || this.#source.valuesRead > MAX_VALUES_READ) {
+      if (valueCount > MAX_YAML_VALUES || this.#source.readCount > MAX_VALUES_READ) {
         throw faultAt(value, 'with its aliases written out, this is too large');
       }
 

@@ -26,15 +26,15 @@ export function resolveInstalledFile(...names: readonly string[]): string {
  * Reads a file of this installation or of the single executable. Names as for
  * `resolveInstalledFile`.
  */
-export function readInstalledBytes(name: string, ...others: readonly string[]): Buffer {
+export function readInstalledBytes(name: string, ...alternatives: readonly string[]): Buffer {
   return isSingleFile()
     ? readAssetBytes(name)
-    : readFileSync(resolveInstalledFile(name, ...others));
+    : readFileSync(resolveInstalledFile(name, ...alternatives));
 }
 
 /** Reads a file like `readInstalledBytes`, as text. */
-export function readInstalledText(name: string, ...others: readonly string[]): string {
-  return readInstalledBytes(name, ...others).toString('utf8');
+export function readInstalledText(name: string, ...alternatives: readonly string[]): string {
+  return readInstalledBytes(name, ...alternatives).toString('utf8');
 }
 
 /** Finds a build output for a separate process. @throws {Error} if the installation lacks it */

@@ -19,10 +19,15 @@ export function forkBuilt(
   { env = process.env, memoryMiB, ...options }: BuiltProcessOptions,
 ): ChildProcess {
   const flags = memoryMiB === undefined ? [] : [`--max-old-space-size=${memoryMiB}`];
-  const common = { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] } satisfies ForkOptions;
-  if (!isSingleFile()) return fork(resolveBuiltFile(file), { ...common, env, execArgv: flags });
+  const commonOptions = {
+    ...options,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  } satisfies ForkOptions;
+  if (!isSingleFile()) {
+    return fork(resolveBuiltFile(file), { ...commonOptions, env, execArgv: flags });
+  }
   return fork(file, {
-    ...common,
+    ...commonOptions,
     execPath: resolveExecutablePath(),
     execArgv: [],
     env: {

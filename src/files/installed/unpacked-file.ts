@@ -10,7 +10,7 @@ import { makeDirectory } from '../writing/write-below.ts';
 import { readAssetText, readSharedAssetBytes } from './single-file.ts';
 
 /** The file with the hexadecimal SHA-256 digests of packed files, by name. */
-export const DIGESTS = 'digests.json';
+export const DIGESTS_FILE = 'digests.json';
 
 /** A file that can't be used as it is shipped. */
 export interface PackedFile {
@@ -27,7 +27,7 @@ export interface PackedFile {
  * @param name the path of the file in the package
  */
 export function getPackedFile(name: string): PackedFile {
-  const digests = JSON.parse(readAssetText(DIGESTS)) as Readonly<Record<string, string>>;
+  const digests = JSON.parse(readAssetText(DIGESTS_FILE)) as Readonly<Record<string, string>>;
   const digest = digests[name];
   if (digest === undefined) throw new Error(`${name} is not among the files of this executable`);
 

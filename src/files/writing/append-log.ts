@@ -20,8 +20,8 @@ const LOG_PIECE_BYTES = 256 * 1024;
 const LOG_SETTLE_MS = 50;
 
 export interface AppendLogOptions {
-  /** Bytes written after which the file is reopened; default never. */
-  readonly reopenAfter?: number;
+  /** Number of written bytes after which the file is reopened; default never. */
+  readonly reopenAfterBytes?: number;
   /**
    * True if appended lines must survive a power cut, not only the end of the process; default true.
    */
@@ -39,10 +39,10 @@ export interface LineOptions {
  */
 export class AppendLog {
   readonly #open: () => Promise<FileHandle>;
-  readonly #reopenAfter: number;
+  readonly #reopenAfterBytes: number;
   readonly #isDurable: boolean;
   #handle: FileHandle | undefined;
-  #writtenLength = 0;
+  #writtenBytes = 0;
   #waitingLines: string[] = [];
   /** True if a waiting line needs a flush. */
   #isFlushWanted = false;
@@ -53,10 +53,10 @@ export class AppendLog {
 
   constructor(
     open: () => Promise<FileHandle>,
-    { reopenAfter = Number.POSITIVE_INFINITY, isDurable = true }: AppendLogOptions = {},
+    { reopenAfterBytes = Number.POSITIVE_INFINITY, isDurable = true }: AppendLogOptions = {},
   ) {
     this.#open = open;
-    this.#reopenAfter = reopenAfter;
+    this.#reopenAfterBytes = reopenAfterBytes;
     this.#isDurable = isDurable;
   }
 
@@ -65,9 +65,9 @@ export class AppendLog {
     handle: FileHandle,
     options: Pick<AppendLogOptions, 'isDurable'> = {},
   ): AppendLog {
-    const lines = new AppendLog(() => Promise.reject(new Error('the file is closed')), options);
-    lines.#handle = handle;
-    return lines;
+    const log = new AppendLog(() => Promise.reject(new Error('the file is closed')), options);
+    log.#handle = handle;
+    return log;
   }
 
   /**
@@ -88,7 +88,7 @@ export class AppendLog {
   }
 
   /** Resolves once all lines are written. Never rejects. */
-  async flush(): Promise<void> {
+  async waitForPendingLines(): Promise<void> {
     await this.#writing.catch(() => {});
   }
 
@@ -96,7 +96,7 @@ export class AppendLog {
    * Waits for pending lines, then closes the file. A later append opens it again. Never rejects.
    */
   async close(): Promise<void> {
-    await this.flush();
+    await this.waitForPendingLines();
     await this.#closeFile().catch(() => {});
   }
 
@@ -115,14 +115,15 @@ export class AppendLog {
   async #writeGroup(): Promise<void> {
     const text = this.#waitingLines.join('');
     const isFlushWanted = this.#isFlushWanted;
-    [this.#waitingLines, this.#isFlushWanted] = [[], false];
+    this.#waitingLines = [];
+    this.#isFlushWanted = false;
     this.#nextGroup = undefined;
     const handle = await this.#openHandle();
 
     // A write only reaches the page cache, which is faster than a thread switch; the flush takes
     // time.
     appendFileSync(handle.fd, text);
-    this.#writtenLength += text.length;
+    this.#writtenBytes += Buffer.byteLength(text);
     this.#isUnflushed = true;
     if (isFlushWanted) await this.#flushNow(handle);
   }
@@ -133,9 +134,11 @@ export class AppendLog {
   }
 
   async #openHandle(): Promise<FileHandle> {
-    if (this.#handle !== undefined && this.#writtenLength < this.#reopenAfter) return this.#handle;
+    if (this.#handle !== undefined && this.#writtenBytes < this.#reopenAfterBytes) {
+      return this.#handle;
+    }
     await this.#closeFile();
-    this.#writtenLength = 0;
+    this.#writtenBytes = 0;
     this.#handle = await this.#open();
     return this.#handle;
   }
@@ -218,7 +221,7 @@ async function findLastLineEnd(handle: FileHandle, size: number): Promise<number
  */
 export async function* readLinesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
   let { size: end } = await handle.stat();
-  let lineEnd: Buffer[] = [];
+  let lineEndPieces: Buffer[] = [];
   while (end > 0) {
     const start = Math.max(0, end - LOG_PIECE_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
@@ -226,12 +229,12 @@ export async function* readLinesBackwards(handle: FileHandle): AsyncGenerator<st
 
     const firstNewline = start === 0 ? -1 : buffer.indexOf(NEWLINE);
     if (firstNewline === -1 && start > 0) {
-      lineEnd = [buffer, ...lineEnd];
+      lineEndPieces = [buffer, ...lineEndPieces];
       continue;
     }
 
-    const completeLines = Buffer.concat([buffer.subarray(firstNewline + 1), ...lineEnd]);
-    lineEnd = [buffer.subarray(0, firstNewline + 1)];
+    const completeLines = Buffer.concat([buffer.subarray(firstNewline + 1), ...lineEndPieces]);
+    lineEndPieces = [buffer.subarray(0, firstNewline + 1)];
     yield completeLines.toString('utf8').split('\n').reverse();
   }
 }

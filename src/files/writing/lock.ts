@@ -15,7 +15,7 @@ import { readIfReadable } from '../read-text.ts';
 import { type ContainedPath, PathFault, resolveContainedPath } from './write-below.ts';
 
 /** Interval at which the holder renews the lock, in milliseconds. */
-const BEAT_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 
 /** Time without renewal after which a lock of another machine is free, in milliseconds. */
 const STALE_AFTER_MS = 60_000;
@@ -24,19 +24,19 @@ const STALE_AFTER_MS = 60_000;
 const LOCK_TIMEOUT_MS = 75_000;
 
 /** Time for which the lock of a killed process may still look held, in milliseconds. */
-export const DYING_MS = 1000;
+export const DEATH_DELAY_MS = 1000;
 
-/** Time after which an incomplete lock counts as that of a killed process, in milliseconds. */
-const HALF_WRITTEN_MS = 500;
+/** Age at which an incomplete lock counts as that of a killed process, in milliseconds. */
+const INCOMPLETE_LOCK_MS = 500;
 const LOCK_PAUSE_MS = 20;
 
 /** Attempts to take a lock, which other processes may break or take meanwhile. */
 const MAX_LOCK_TRIES = 3;
 
-/** Indices of facts about a process from its state on, the third in proc_pid_stat(5). */
-const STATE = 0;
-const THREAD_COUNT = 17;
-const START_TIME = 19;
+/** Indices in the list of `readProcessStat`, which begins with the third field of proc_pid_stat(5). */
+const STATE_INDEX = 0;
+const THREAD_COUNT_INDEX = 17;
+const START_TIME_INDEX = 19;
 
 /** Maximum size of a lock, in bytes; a larger file is not one. */
 const MAX_LOCK_BYTES = 64 * 1024;
@@ -44,11 +44,13 @@ const MAX_LOCK_BYTES = 64 * 1024;
 /** The beginning of every lock; after a power cut it may consist of NULs. */
 const LOCK_BEGINNING = '{"host":';
 
-/** The content of a lock. */
+/** The process that holds a lock, as the lock names it. */
 interface LockHolder {
   readonly host?: unknown;
+  /** The namespace of process ids on this host. */
   readonly space?: unknown;
   readonly pid?: unknown;
+  /** The start time of the process; null if the system doesn't report it. */
   readonly began?: unknown;
 }
 
@@ -74,7 +76,7 @@ export function lockFile(
   readStartTime: ReadStartTime = readProcessStart,
 ): Release | undefined {
   const lock = resolveContainedPath({ folder, name: `${name}.lock` });
-  const ownHolder = JSON.stringify({
+  const ownContent = JSON.stringify({
     ...readPidNamespace(),
     pid: process.pid,
     began: readStartTime(process.pid),
@@ -82,11 +84,11 @@ export function lockFile(
   });
 
   for (let tries = 0; tries < MAX_LOCK_TRIES; tries += 1) {
-    if (takeLock(lock, ownHolder)) return createRelease(lock, ownHolder);
-    const holder = readHolder(lock);
-    if (holder === ownHolder) return createRelease(lock, ownHolder);
-    if (holder !== undefined && !isAbandoned(lock, holder, readStartTime)) return undefined;
-    if (holder !== undefined) breakLock(lock, holder);
+    if (tryTakeLock(lock, ownContent)) return createRelease(lock, ownContent);
+    const content = readLock(lock);
+    if (content === ownContent) return createRelease(lock, ownContent);
+    if (content !== undefined && !isAbandoned(lock, content, readStartTime)) return undefined;
+    if (content !== undefined) breakLock(lock, content);
   }
 
   return undefined;
@@ -95,7 +97,7 @@ export function lockFile(
 /**
  * Waits until no other process holds the lock, then locks the file like `lockFile`.
  *
- * @param limitMs maximum time to wait, in milliseconds; default until the lock of a dead machine is
+ * @param timeoutMs maximum time to wait, in milliseconds; default until the lock of a dead machine is
  * free
  * @returns undefined if another process held it for longer
  * @throws {PathFault} or file system errors
@@ -103,14 +105,14 @@ export function lockFile(
 export async function waitForLock(
   file: ContainedPath,
   { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
-  limitMs = LOCK_TIMEOUT_MS,
+  timeoutMs = LOCK_TIMEOUT_MS,
 ): Promise<Release | undefined> {
   for (let waitedMs = 0; ; ) {
     const release = lockFile(file);
-    if (release !== undefined || waitedMs >= limitMs) return release;
-    const step = LOCK_PAUSE_MS * (1 + random());
-    await sleep(step);
-    waitedMs += step;
+    if (release !== undefined || waitedMs >= timeoutMs) return release;
+    const pauseMs = LOCK_PAUSE_MS * (1 + random());
+    await sleep(pauseMs);
+    waitedMs += pauseMs;
   }
 }
 
@@ -119,15 +121,16 @@ export async function waitForLock(
  */
 export function getLastAliveTime({ folder, name }: ContainedPath): number {
   return (
-    (readLockStats(resolveContainedPath({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS
+    (readLockStats(resolveContainedPath({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) +
+    HEARTBEAT_MS
   );
 }
 
-function takeLock(lock: string, ownHolder: string): boolean {
+function tryTakeLock(lock: string, ownContent: string): boolean {
   try {
-    writeFileSync(lock, ownHolder, { flag: 'wx', mode: 0o600 });
+    writeFileSync(lock, ownContent, { flag: 'wx', mode: 0o600 });
     // If this process was suspended before the write, another one may have the lock by now.
-    return readHolder(lock) === ownHolder;
+    return readLock(lock) === ownContent;
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
     throw error;
@@ -148,18 +151,18 @@ function isBeingRemoved(lock: string, error: unknown): boolean {
   }
 }
 
-function createRelease(lock: string, ownHolder: string): Release {
-  const beat = setInterval(() => {
+function createRelease(lock: string, ownContent: string): Release {
+  const heartbeat = setInterval(() => {
     try {
       // A rewrite sets the modification time by the volume's clock.
-      if (readHolder(lock) === ownHolder) writeFileSync(lock, ownHolder, { flag: 'r+' });
+      if (readLock(lock) === ownContent) writeFileSync(lock, ownContent, { flag: 'r+' });
     } catch {
       // The lock was removed by hand.
     }
-  }, BEAT_MS).unref();
+  }, HEARTBEAT_MS).unref();
   return () => {
-    clearInterval(beat);
-    if (readHolder(lock) === ownHolder) removeLock(lock);
+    clearInterval(heartbeat);
+    if (readLock(lock) === ownContent) removeLock(lock);
   };
 }
 
@@ -174,18 +177,18 @@ function removeLock(lock: string): void {
  * Removes a dead lock. Moves it aside first, to put it back if another process has just replaced
  * it.
  */
-function breakLock(lock: string, holder: string): void {
+function breakLock(lock: string, content: string): void {
   const movedLock = `${lock}.${randomUUID()}`;
   try {
     renameSync(lock, movedLock);
-    if (readHolder(movedLock) !== holder) linkSync(movedLock, lock);
+    if (readLock(movedLock) !== content) linkSync(movedLock, lock);
   } catch {
     // Another process broke or took it meanwhile.
   }
   removeLock(movedLock);
 }
 
-function readHolder(lock: string): string | undefined {
+function readLock(lock: string): string | undefined {
   const stats = readLockStats(lock);
 
   // Reading a pipe would block forever.
@@ -213,11 +216,11 @@ function readLockStats(lock: string): Stats | undefined {
  * Returns true if the holder is dead. A reused process id is recognised by its start time, else by
  * the lock's age.
  */
-function isAbandoned(lock: string, holder: string, readStartTime: ReadStartTime): boolean {
-  const parsedHolder = parseHolder(holder);
-  if (parsedHolder === undefined) return measureLockAge(lock) > HALF_WRITTEN_MS;
+function isAbandoned(lock: string, content: string, readStartTime: ReadStartTime): boolean {
+  const holder = parseHolder(content);
+  if (holder === undefined) return measureLockAge(lock) > INCOMPLETE_LOCK_MS;
 
-  const { host, space, pid, began } = parsedHolder;
+  const { host, space, pid, began } = holder;
   const ownNamespace = readPidNamespace();
   if (host === ownNamespace.host && space === ownNamespace.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
@@ -265,16 +268,17 @@ function readLinuxPidNamespace(): string {
 }
 
 function readProcessStart(pid: number): string | null {
-  return readProcessStat(pid)[START_TIME] ?? null;
+  return readProcessStat(pid)[START_TIME_INDEX] ?? null;
 }
 
 /**
- * Returns true if a process has ended, but its parent has not asked how. A container's first
- * process may never ask. While other threads of it end, it is not one: they may still write.
+ * Returns true if a process has ended, but its parent has not collected its exit status, as a
+ * container's first process may never do. While its other threads end, which may still write, it is
+ * not a zombie.
  */
 function isZombie(pid: number): boolean {
   const stat = readProcessStat(pid);
-  return stat[STATE] === 'Z' && Number(stat[THREAD_COUNT]) <= 1;
+  return stat[STATE_INDEX] === 'Z' && Number(stat[THREAD_COUNT_INDEX]) <= 1;
 }
 
 /**
@@ -287,9 +291,9 @@ function readProcessStat(pid: number): readonly string[] {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
 }
 
-/** Parses a lock; undefined if it is incomplete. */
-function parseHolder(holder: string): LockHolder | undefined {
-  const value = parseJson(holder);
+/** Parses the content of a lock; undefined if it is incomplete. */
+function parseHolder(content: string): LockHolder | undefined {
+  const value = parseJson(content);
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as LockHolder)
     : undefined;

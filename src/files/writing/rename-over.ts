@@ -8,7 +8,7 @@ const RENAME_TIMEOUT_MS = 1000;
 const RENAME_PAUSE_MS = 20;
 
 /** Windows' error codes for a file that a virus scanner, an editor or another command has open. */
-const OPEN_ELSEWHERE = new Set(['EACCES', 'EBUSY', 'EPERM']);
+const OPEN_ELSEWHERE_CODES = new Set(['EACCES', 'EBUSY', 'EPERM']);
 
 /** The parts of the system that a rename needs. */
 interface RenameSystem {
@@ -30,7 +30,7 @@ export async function renameOver(
     try {
       return await system.rename(from, to);
     } catch (error) {
-      if (!isWorthWaiting(error, waitedMs, system.platform)) throw error;
+      if (!shouldRetryRename(error, waitedMs, system.platform)) throw error;
       await system.sleep(RENAME_PAUSE_MS);
     }
   }
@@ -44,16 +44,16 @@ export function renameOverSync(from: string, to: string): void {
     try {
       return renameSync(from, to);
     } catch (error) {
-      if (!isWorthWaiting(error, waitedMs, process.platform)) throw error;
+      if (!shouldRetryRename(error, waitedMs, process.platform)) throw error;
       Atomics.wait(neverNotified, 0, 0, RENAME_PAUSE_MS);
     }
   }
 }
 
-function isWorthWaiting(error: unknown, waitedMs: number, platform: NodeJS.Platform): boolean {
+function shouldRetryRename(error: unknown, waitedMs: number, platform: NodeJS.Platform): boolean {
   return (
     platform === 'win32' &&
     waitedMs < RENAME_TIMEOUT_MS &&
-    OPEN_ELSEWHERE.has(getErrorCode(error) ?? '')
+    OPEN_ELSEWHERE_CODES.has(getErrorCode(error) ?? '')
   );
 }

@@ -149,15 +149,18 @@ export function truncateContainedFile(
   { fd }: FileHandle,
   { expectedSize, newSize }: { readonly expectedSize: number; readonly newSize: number },
 ): boolean {
-  const writable = openSync(resolveContainedPath(file), constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  const writableFd = openSync(
+    resolveContainedPath(file),
+    constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK,
+  );
   try {
-    const namedFile = fstatSync(writable, { bigint: true });
+    const namedFile = fstatSync(writableFd, { bigint: true });
     const openFile = fstatSync(fd, { bigint: true });
     if (namedFile.ino !== openFile.ino || namedFile.dev !== openFile.dev) return false;
-    if (namedFile.size === BigInt(expectedSize)) ftruncateSync(writable, newSize);
+    if (namedFile.size === BigInt(expectedSize)) ftruncateSync(writableFd, newSize);
     return true;
   } finally {
-    closeSync(writable);
+    closeSync(writableFd);
   }
 }
 
@@ -191,11 +194,11 @@ export function makeDirectory(directory: string, mode = 0o777): void {
     return makeDirectory(directory, mode);
   }
 
-  const handle = openDirectory(parent);
-  if (handle === undefined) return;
+  const fd = openDirectory(parent);
+  if (fd === undefined) return;
 
-  fsyncSync(handle);
-  closeSync(handle);
+  fsyncSync(fd);
+  closeSync(fd);
 }
 
 /** Returns the error for a file in the way, which Windows reports as ENOENT. */
@@ -216,11 +219,11 @@ export function isDirectory(file: string): boolean {
  * be opened.
  */
 export async function syncDirectory(directory: string): Promise<void> {
-  const handle = openDirectory(directory);
-  if (handle === undefined) return;
-  await promisify(fsync)(handle)
+  const fd = openDirectory(directory);
+  if (fd === undefined) return;
+  await promisify(fsync)(fd)
     .catch(() => {})
-    .finally(() => closeSync(handle));
+    .finally(() => closeSync(fd));
 }
 
 /**

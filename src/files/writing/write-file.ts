@@ -25,8 +25,10 @@ const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+
 /** The null device of Windows, which a path below a folder does not reach. */
 const WINDOWS_NULL = String.raw`\\.\NUL`;
 
+const PERMISSION_BITS = 0o777;
+
 /** The codes of faults of file systems without hard links. */
-const LINKS_UNSUPPORTED = new Set([
+const NO_HARD_LINK_CODES = new Set([
   'EISDIR',
   'EPERM',
   'ENOTSUP',
@@ -42,7 +44,7 @@ export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise
 /** A file to write whose name may depend on its content. */
 export interface UnnamedFile {
   /** Returns the name; called once the content is written. */
-  readonly nameFor: () => string | Promise<string>;
+  readonly chooseName: () => string | Promise<string>;
   readonly content: FileContent;
   /** If the name is taken, gives the new file a suffix or replaces the old one. */
   readonly ifTaken: 'suffix' | 'replace';
@@ -79,8 +81,8 @@ export async function replaceNamedFile(file: string, content: FileContent): Prom
  * @throws {LinkFault} for a link to anything else
  */
 export async function appendToNamedFile(file: string, text: string): Promise<void> {
-  const handle = isSpecial(file)
-    ? await openSpecial(file)
+  const handle = isSpecialFile(file)
+    ? await openDeviceOrPipe(file)
     : await openContainedFile(toContainedPath(file), O_WRONLY | O_APPEND | O_CREAT);
   await writeTo(handle, text);
 }
@@ -114,46 +116,46 @@ export async function createFile(
   makeContainedFolder(getParentFolder(file));
   const tempPath = buildTempPath(resolveContainedPath(file));
   return await writeTempFile({ tempPath, content, mode }, () =>
-    placeNew(tempPath, resolveContainedPath(file)),
+    tryPlaceFile(tempPath, resolveContainedPath(file)),
   );
 }
 
 /**
  * Writes a file atomically, and creates its folder if it is missing. Returns its final name.
  *
- * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
+ * @throws {LinkFault}, file system errors or errors of `content` or `chooseName`
  */
 export async function writeUnderFreeName(
   folder: ContainedPath,
-  { nameFor, content, ifTaken }: UnnamedFile,
+  { chooseName, content, ifTaken }: UnnamedFile,
 ): Promise<string> {
   const directory = makeContainedFolder(folder);
-  const checkTarget = (name: string): string =>
+  const resolveTarget = (name: string): string =>
     resolveContainedPath({ ...folder, name: path.join(folder.name, name) });
   const tempPath = buildTempPath(path.join(directory, 'new'));
   return await writeTempFile({ tempPath, content }, async () => {
-    const name = await nameFor();
+    const name = await chooseName();
     if (ifTaken === 'replace') {
-      await renameOver(tempPath, checkTarget(name));
+      await renameOver(tempPath, resolveTarget(name));
       return name;
     }
 
     const { name: stem, ext } = path.parse(name);
     for (let suffix = 0; ; suffix += 1) {
       const candidate = suffix === 0 ? name : `${stem}_${suffix}${ext}`;
-      if (await placeNew(tempPath, checkTarget(candidate))) return candidate;
+      if (await tryPlaceFile(tempPath, resolveTarget(candidate))) return candidate;
     }
   });
 }
 
 /** Gives a written file its name. Returns false and keeps the old file if the name is taken. */
-export async function placeNew(tempPath: string, file: string): Promise<boolean> {
+export async function tryPlaceFile(tempPath: string, file: string): Promise<boolean> {
   try {
     await link(tempPath, file);
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return false;
-    if (!LINKS_UNSUPPORTED.has(getErrorCode(error) ?? '')) throw error;
-    return await placeWithoutLinks(tempPath, file);
+    if (!NO_HARD_LINK_CODES.has(getErrorCode(error) ?? '')) throw error;
+    return await tryPlaceWithoutLinks(tempPath, file);
   }
   return true;
 }
@@ -164,7 +166,7 @@ export async function placeNew(tempPath: string, file: string): Promise<boolean>
  * @throws {LinkFault}
  */
 export function checkNamedForWriting(file: string): void {
-  if (!isSpecial(file)) resolveContainedPath(toContainedPath(file));
+  if (!isSpecialFile(file)) resolveContainedPath(toContainedPath(file));
 }
 
 /**
@@ -173,7 +175,7 @@ export function checkNamedForWriting(file: string): void {
  *
  * @param file an absolute path
  */
-export function isSpecial(file: string): boolean {
+export function isSpecialFile(file: string): boolean {
   if (isWindowsNull(file)) return true;
   const stats = readStats(file);
   if (stats === undefined || stats.isDirectory()) return false;
@@ -185,7 +187,7 @@ export function isSpecial(file: string): boolean {
  *
  * @throws file system errors
  */
-export function openSpecial(file: string): Promise<FileHandle> {
+export function openDeviceOrPipe(file: string): Promise<FileHandle> {
   // A descriptor may lead to a file, whose content must stay.
   return open(isWindowsNull(file) ? WINDOWS_NULL : file, O_WRONLY | O_APPEND);
 }
@@ -235,10 +237,13 @@ async function writeTempFile<T>(
   place: () => Promise<T>,
 ): Promise<T> {
   try {
-    await writeTo(await open(tempPath, 'wx', mode), content, flushHandle);
-    const placed = await place();
+    const handle = await open(tempPath, 'wx', mode);
+    // The umask may have taken bits of the mode away, such as those of a group that shares the file.
+    if (mode !== undefined) await handle.chmod(mode & PERMISSION_BITS).catch(() => {});
+    await writeTo(handle, content, flushHandle);
+    const result = await place();
     await syncDirectory(path.dirname(tempPath));
-    return placed;
+    return result;
   } finally {
     await rm(tempPath, { force: true });
   }
@@ -261,7 +266,7 @@ async function writeTo(
  * Gives a file its name on a file system without hard links: creates an empty file first, then
  * replaces it.
  */
-async function placeWithoutLinks(tempPath: string, file: string): Promise<boolean> {
+async function tryPlaceWithoutLinks(tempPath: string, file: string): Promise<boolean> {
   try {
     await (await open(file, 'wx')).close();
   } catch (error) {

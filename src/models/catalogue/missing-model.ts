@@ -1,4 +1,4 @@
-import { didYouMean, findNearest, formatSuggestion } from '../../utils/nearest-name.ts';
+import { didYouMean, findNearestName, formatSuggestion } from '../../utils/nearest-name.ts';
 import { resolveProviderName } from '../providers/providers.ts';
 import { MODELS_FILE, type ModelsFile } from './models-file.ts';
 
@@ -75,7 +75,7 @@ function explainMissingAtProvider(
     return `${refusal}: after ${prefix}/ comes the name of a model`;
   }
 
-  const meantProvider = findNearest(prefix, providers);
+  const meantProvider = findNearestName(prefix, providers);
   const alias = `to run it with another model, ${formatAliasAdvice(name)}`;
 
   return withList(

@@ -126,7 +126,7 @@ export function parseModelsFile(
   );
   const messages = faults
     .toSorted((one, other) => one.line - other.line)
-    .map(({ line, what }) => `${file}:${line}: ${what}`);
+    .map(({ line, problem }) => `${file}:${line}: ${problem}`);
   if (!content) throw new InvalidModelsFile(messages);
 
   return { ...content, faults: messages };

@@ -1,4 +1,4 @@
-import { KeptPrograms } from '../../processes/kept-programs.ts';
+import { PersistentPrograms } from '../../processes/kept-programs.ts';
 import { collectOutput } from '../../processes/program-output.ts';
 import { usesPlaceholder } from '../declared-model.ts';
 import {
@@ -19,7 +19,7 @@ import {
 
 /** Returns the engine that runs programs in models.yaml. */
 export function createProgramEngine(options: ProgramOptions): Engine {
-  const keptPrograms = new KeptPrograms<RunProgram>();
+  const keptPrograms = new PersistentPrograms<RunProgram>();
   return {
     async run(job) {
       const { declaration, model } = job.model;
@@ -48,7 +48,7 @@ export function createProgramEngine(options: ProgramOptions): Engine {
 /** Asks a program that stays. */
 async function askKeptProgram(
   { job, declaration }: AskedProgram,
-  keptPrograms: KeptPrograms<RunProgram>,
+  keptPrograms: PersistentPrograms<RunProgram>,
   options: ProgramOptions,
 ): Promise<EngineResult> {
   const { signal, traceparent } = job;

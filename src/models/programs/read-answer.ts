@@ -1,7 +1,7 @@
 import { type JsonValue, withoutUndefined } from '../../files/formats/json.ts';
 import { toTextOrJson } from '../../files/formats/json-fields.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { shorten } from '../../utils/shortened.ts';
 import type { AnswerFields } from '../declared-model.ts';
 import {
@@ -106,7 +106,7 @@ async function selectFields(
   try {
     return await job.selectValues(answer, expressions);
   } catch (error) {
-    if (error instanceof LimitExceeded) return { fault: getErrorMessage(error) };
+    if (error instanceof LimitExceededError) return { fault: getErrorMessage(error) };
     throw error;
   }
 }

@@ -119,7 +119,7 @@ async function endRecordedProgram(
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
     const hasStart = typeof pid === 'number' && typeof began === 'number';
     const rootProcess = hasStart ? { pid, began } : undefined;
-    await endOrphanedTree({ mark, root: rootProcess, killed: killedTime }, env);
+    await endOrphanedTree({ mark, root: rootProcess, latestKillAt: killedTime }, env);
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Finding, InvalidPromptFile } from '../findings.ts';
+import { type Finding, InvalidPromptFileError } from '../findings.ts';
 import { readPromptText } from '../parse/read-prompt-text.ts';
 import type { PromptTasks } from '../tasks/prompt-tasks.ts';
 import { checkPrompt, type KnownModels } from './check-prompt.ts';
@@ -24,10 +24,10 @@ export async function checkPromptFile(
       mayLackModel: !needsModel,
     });
   } catch (error) {
-    if (!(error instanceof InvalidPromptFile)) throw error;
-    const { line, what } = error;
+    if (!(error instanceof InvalidPromptFileError)) throw error;
+    const { line, problem } = error;
     return [
-      { severity: 'fault', file: path.normalize(error.file), line, column: 1, message: what },
+      { severity: 'fault', file: path.normalize(error.file), line, column: 1, message: problem },
     ];
   }
 }

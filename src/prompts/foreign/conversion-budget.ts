@@ -1,4 +1,4 @@
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 
 /** Limits of a conversion in a process that does other work too. */
 export interface ConversionLimits {
@@ -13,7 +13,7 @@ export interface ConversionLimits {
   readonly getOwnTimeMs: () => number;
 }
 
-/** Counts what a conversion uses. Each method throws LimitExceeded once it exceeds the limits. */
+/** Counts what a conversion uses. Each method throws LimitExceededError once it exceeds the limits. */
 export class ConversionBudget {
   readonly #limits: ConversionLimits | undefined;
   readonly #startedAt: number;
@@ -28,20 +28,20 @@ export class ConversionBudget {
   countFile(bytes: number): void {
     this.#fileBytes += bytes;
     if (this.#limits && this.#fileBytes > this.#limits.maxFileBytes) {
-      throw new LimitExceeded('the files that it names are too large');
+      throw new LimitExceededError('the files that it names are too large');
     }
   }
 
   /** Counts a search for files by a pattern, which can take any time. */
   countSearch(): void {
-    if (this.#limits) throw new LimitExceeded('it searches for files');
+    if (this.#limits) throw new LimitExceededError('it searches for files');
   }
 
   /** Counts a part, such as a case. */
   countStep(): void {
     const limits = this.#limits;
     if (limits && limits.getOwnTimeMs() - this.#startedAt > limits.maxOwnTimeMs) {
-      throw new LimitExceeded('the conversion takes too long');
+      throw new LimitExceededError('the conversion takes too long');
     }
   }
 }

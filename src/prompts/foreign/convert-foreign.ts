@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/formats/json.ts';
-import { type Finding, Findings, InvalidPromptFile, toPromptFileError } from '../findings.ts';
+import { type Finding, Findings, InvalidPromptFileError, toPromptFileError } from '../findings.ts';
 import { createSiblingReader } from '../parse/read-prompt-text.ts';
 import type { ConversionLimits } from './conversion-budget.ts';
 import type { ConvertOptions } from './convert-options.ts';
@@ -19,9 +19,9 @@ import { fillInputs } from './template-pieces.ts';
  * @param file the name in messages
  * @param limits limits for a configuration of promptfoo, the only one that counts what it uses;
  * default none
- * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't
+ * @throws {InvalidPromptFileError} whose message names file and line, for a form or a prompt that can't
  * be converted
- * @throws {LimitExceeded} past the limits
+ * @throws {LimitExceededError} past the limits
  */
 export async function convertForeign(
   text: string,
@@ -31,7 +31,7 @@ export async function convertForeign(
 ): Promise<ConvertedPrompt> {
   const format = detectFormat(file, text);
   if (options.rowsFile && format.kind !== 'evaluation') {
-    throw new InvalidPromptFile(
+    throw new InvalidPromptFileError(
       file,
       1,
       `--items names the rows of ${OPENAI_EVALS}, and this is not one`,
@@ -89,7 +89,7 @@ export async function convertNumberedPrompts(
 /**
  * Returns the cases of a file of another format; undefined if it has no tests.
  *
- * @throws {InvalidPromptFile} whose message names file and line
+ * @throws {InvalidPromptFileError} whose message names file and line
  */
 export function parseForeignTests(text: string, file: string): ForeignTests | undefined {
   return readForeign({ text, file, readSibling: () => undefined }).prompt.tests;

@@ -89,7 +89,7 @@ function detectTextFormat(file: string, text: string): ForeignFormat {
 /** Reports the format of a file that is not a prompt, and what to do with it. */
 export function reportFormat(format: FileFormat, file: string, findings: Findings): void {
   if (format.kind === 'other' && format.fault) {
-    findings.addFault(format.fault, format.fault.what);
+    findings.addFault(format.fault, format.fault.problem);
   } else {
     findings.addFault({ line: 1, column: 1 }, explainFormat(format, file));
   }

@@ -14,7 +14,7 @@ const MAX_MERGED_ENTRIES = 2_000_000;
  * @throws {FileFault} if it is not YAML
  */
 export function parseLibyaml(text: string): YamlValue {
-  const root = parseYamlNode(text, { keepsEnd: true });
+  const root = parseYamlNode(text, { keepsOpenEnd: true });
   new MapMerger().mergeIn(root);
   return toYamlValue(root);
 }

@@ -39,7 +39,7 @@ export interface ParsedPrompt {
 /**
  * Parses a prompt file: YAML front matter and a Handlebars template.
  *
- * @throws {InvalidPromptFile} if it has a fault
+ * @throws {InvalidPromptFileError} if it has a fault
  */
 export function parsePromptFile(
   text: string,

@@ -5,7 +5,7 @@ import { inspectNamedFile } from '../../files/named-file.ts';
 import { decodeUtf8, describeEncodingFault } from '../../files/read-text.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import { BOUNDS } from '../bounds.ts';
-import { InvalidPromptFile } from '../findings.ts';
+import { InvalidPromptFileError } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import type { ReadSibling } from './named-schemas.ts';
@@ -24,16 +24,16 @@ const UNREAD_FILE_FAULTS = {
 /**
  * Reads the text of a prompt file.
  *
- * @throws {InvalidPromptFile} if it is not a file, too large, or not UTF-8
+ * @throws {InvalidPromptFileError} if it is not a file, too large, or not UTF-8
  */
 export async function readPromptText(file: string): Promise<string> {
   const facts = await stat(file);
-  if (!facts.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
+  if (!facts.isFile()) throw new InvalidPromptFileError(file, 1, 'this is not a file');
 
   // Files of other tools also hold test data, so their limit is higher.
   const maxBytes = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
   if (facts.size > maxBytes) {
-    throw new InvalidPromptFile(file, 1, `the file is larger than ${maxBytes / 1024} KiB`);
+    throw new InvalidPromptFileError(file, 1, `the file is larger than ${maxBytes / 1024} KiB`);
   }
 
   return decodePrompt(file, await readFile(file));
@@ -104,7 +104,7 @@ function isMissing(error: unknown): boolean {
 function decodePrompt(file: string, bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text === undefined) {
-    throw new InvalidPromptFile(file, 1, `the file is ${describeEncodingFault(bytes)}`);
+    throw new InvalidPromptFileError(file, 1, `the file is ${describeEncodingFault(bytes)}`);
   }
   return text;
 }
@@ -123,7 +123,9 @@ export function createSiblingReader(
         allowOutside ? undefined : folder,
         BOUNDS.fileBytes,
       );
-      if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD_FILE_FAULTS[fault]);
+      if (fault !== undefined) {
+        throw new InvalidPromptFileError(place, 1, UNREAD_FILE_FAULTS[fault]);
+      }
       return decodePrompt(place, readFileSync(realPath));
     } catch (error) {
       if (isMissing(error)) return undefined;

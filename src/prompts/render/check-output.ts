@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { JsonLimitError, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';
 import { createSchemaChecker } from '../schemas/schema-checker.ts';
@@ -34,7 +34,7 @@ export function changesAnswer(output: PromptOutput): boolean {
  * Checks an answer, even if the model claims to follow the schema. A schema that can't be used is a
  * fault too.
  *
- * @throws {LimitExceeded} if the check takes longer than `limitMs`
+ * @throws {LimitExceededError} if the check takes longer than `limitMs`
  */
 export async function checkOutput(
   { output }: { readonly output: PromptOutput },
@@ -69,7 +69,9 @@ function parseOutput(text: string): { value: JsonValue } | { fault: string } {
   try {
     return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
   } catch (error) {
-    if (error instanceof JsonLimitExceeded) throw new LimitExceeded(`the output ${error.message}`);
+    if (error instanceof JsonLimitError) {
+      throw new LimitExceededError(`the output ${error.message}`);
+    }
     return { fault: `the output is not JSON, at "": ${getErrorMessage(error)}` };
   }
 }

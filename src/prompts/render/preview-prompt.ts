@@ -43,7 +43,7 @@ export interface TypedPreviewInputs extends PreviewInputs {
  * Renders a prompt from text inputs, as a run does, without running it. Fetches nothing.
  *
  * @throws {InvalidInputs} that names every required input that is missing
- * @throws {LimitExceeded} if a limit is exceeded; the message names it
+ * @throws {LimitExceededError} if a limit is exceeded; the message names it
  */
 export async function previewFromTexts(
   definition: PromptDefinition,
@@ -59,7 +59,7 @@ export async function previewFromTexts(
  * Renders a prompt without running it. Fetches nothing.
  *
  * @throws {InvalidInputs} that names every required input that is missing
- * @throws {LimitExceeded} if a limit is exceeded; the message names it
+ * @throws {LimitExceededError} if a limit is exceeded; the message names it
  */
 export function previewPrompt(
   definition: PromptDefinition,

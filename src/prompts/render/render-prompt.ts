@@ -57,7 +57,7 @@ interface RenderMeans {
  * Renders the prompt of a run for the engine.
  *
  * @throws {InvalidInputs} if texts don't match the prompt's schema
- * @throws {LimitExceeded} if a limit is exceeded; the message names it
+ * @throws {LimitExceededError} if a limit is exceeded; the message names it
  * @throws {Error} for an image that is neither an input nor a `data:` URL
  */
 export async function renderPrompt(
@@ -99,7 +99,7 @@ interface RenderOptions extends Partial<Limits> {
   readonly templates?: CompiledTemplates | undefined;
 }
 
-/** Returns the messages of a prompt. @throws {InvalidInputs | LimitExceeded} */
+/** Returns the messages of a prompt. @throws {InvalidInputs | LimitExceededError} */
 export async function renderMessages(
   { definition, textInputs, imageDescriptions }: RenderWork,
   { checkMs, templates, ...limits }: RenderOptions = {},

@@ -5,8 +5,8 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../files/formats/json.ts';
-import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { JsonLimitError, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
 import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';
@@ -25,7 +25,7 @@ const INPUT_FORMS = {
  * unknown keys are dropped.
  *
  * @throws {InvalidInputs} that names every missing or mismatching field and the place in it
- * @throws {LimitExceeded} if checking all of them takes longer than `limitMs`
+ * @throws {LimitExceededError} if checking all of them takes longer than `limitMs`
  */
 export async function readTextInputs(
   { textInputs, input }: Pick<PromptDefinition, 'textInputs' | 'input'>,
@@ -110,10 +110,10 @@ function matchChoice(schema: JsonObject | undefined, text: string): JsonValue {
 async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Promise<ParsedInput> {
   try {
     return {
-      value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue,
+      value: parseBoundedJson(text, { ...BOUNDS.json, maxLevels: BOUNDS.valueDepth }) as JsonValue,
     };
   } catch (error) {
-    if (error instanceof JsonLimitExceeded) return { fault: error.message };
+    if (error instanceof JsonLimitError) return { fault: error.message };
   }
   const value = type === 'any' ? text : await parseYamlText(text);
   return value === undefined
@@ -150,7 +150,7 @@ function findInputMismatch(
   try {
     return check(schema, value);
   } catch (error) {
-    if (!(error instanceof LimitExceeded)) throw error;
-    throw new LimitExceeded(`the input ${key} can't be checked: ${error.message}`);
+    if (!(error instanceof LimitExceededError)) throw error;
+    throw new LimitExceededError(`the input ${key} can't be checked: ${error.message}`);
   }
 }

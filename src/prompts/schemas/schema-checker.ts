@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded, runWithinTime } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError, runWithinTime } from '../../utils/limit-exceeded.ts';
 import { pickFirstMismatch, type SchemaMismatch } from './mismatch.ts';
 
 /** The reason why a value doesn't pass a check: its first mismatch, or a fault of the schema. */
@@ -13,7 +13,7 @@ export interface ValidationMismatch extends SchemaMismatch {
 /**
  * Checks a value against a schema; returns undefined if it matches.
  *
- * @throws {LimitExceeded} if the checks take too long, as with a pattern that backtracks, or if the
+ * @throws {LimitExceededError} if the checks take too long, as with a pattern that backtracks, or if the
  * schema refers to itself without end
  */
 export type SchemaChecker = (
@@ -77,7 +77,7 @@ function compileAndCheck(
     return validate(value) ? undefined : pickFirstMismatch(validate.errors);
   } catch (error) {
     if (error instanceof RangeError) {
-      throw new LimitExceeded('the schema refers to itself without end');
+      throw new LimitExceededError('the schema refers to itself without end');
     }
     throw error;
   }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** The reason that a value does not match its schema, or could not be checked. */
@@ -24,7 +24,7 @@ export async function checkValues(
       if (isSchemaFault) return { what: message, isMismatch: false };
       return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
     } catch (error) {
-      const isLast = error instanceof LimitExceeded && limitMs >= BOUNDS.checkMs;
+      const isLast = error instanceof LimitExceededError && limitMs >= BOUNDS.checkMs;
       if (!isLast) throw error;
       return { what: error.message, isMismatch: false };
     }

@@ -37,7 +37,7 @@ export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.check
 
 /**
  * The tasks on prompts that may take long, by name. Arguments and results are plain data, so that
- * another process can run them. Each throws LimitExceeded past its limits.
+ * another process can run them. Each throws LimitExceededError past its limits.
  */
 const TASKS = {
   readTexts: (

@@ -1,4 +1,4 @@
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { CompiledTemplates } from '../template/compiled-templates.ts';
 import {
   FULL_LIMITS,
@@ -17,7 +17,7 @@ export interface PromptTasks {
    * Runs a task.
    *
    * @throws whatever the task throws
-   * @throws {LimitExceeded} if it takes too much time or memory
+   * @throws {LimitExceededError} if it takes too much time or memory
    * @throws {TasksClosed} after `close`, and the signal's reason
    */
   do<N extends TaskName>(
@@ -84,7 +84,7 @@ export class SharedTasks implements PromptTasks {
       try {
         return await performTask(name, work, { ...SMALL_LIMITS, templates: this.#templates });
       } catch (error) {
-        if (!(error instanceof LimitExceeded)) throw error;
+        if (!(error instanceof LimitExceededError)) throw error;
       }
     }
 

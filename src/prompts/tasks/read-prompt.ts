@@ -18,7 +18,7 @@ export interface ParseTextOptions {
 /**
  * Reads a prompt file.
  *
- * @throws {InvalidPromptFile} for its faults, and errors of the file system
+ * @throws {InvalidPromptFileError} for its faults, and errors of the file system
  */
 export async function readPromptFile(
   file: string,
@@ -27,7 +27,7 @@ export async function readPromptFile(
   return await readDefinition(await readPromptText(file), file, options);
 }
 
-/** Has `tasks` parse the text of a prompt file. @throws {InvalidPromptFile} if it has a fault */
+/** Has `tasks` parse the text of a prompt file. @throws {InvalidPromptFileError} if it has a fault */
 export async function readDefinition(
   text: string,
   file: string,

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../files/formats/json.ts';
-import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { JsonLimitError, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded, runWithinTime } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError, runWithinTime } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /**
@@ -54,8 +54,8 @@ function parseJsonWithin(text: string): unknown {
   try {
     return parseBoundedJson(text, BOUNDS.json);
   } catch (error) {
-    throw error instanceof JsonLimitExceeded
-      ? new LimitExceeded(`the answer ${error.message}`)
+    throw error instanceof JsonLimitError
+      ? new LimitExceededError(`the answer ${error.message}`)
       : error;
   }
 }

@@ -1,7 +1,7 @@
 import { FileFault } from '../../files/formats/file-fault.ts';
 import type { ErrorClasses } from '../../processes/process-messages.ts';
 import { InvalidInputs } from '../definition.ts';
-import { InvalidPromptFile } from '../findings.ts';
+import { InvalidPromptFileError } from '../findings.ts';
 import type { TaskInput, TaskName } from './perform-task.ts';
 
 export interface TaskOrder {
@@ -14,9 +14,9 @@ export class TasksClosed extends Error {
   override readonly name = 'TasksClosed';
 }
 
-/** The error classes that tasks throw in addition to LimitExceeded. */
+/** The error classes that tasks throw in addition to LimitExceededError. */
 export const TASK_ERRORS: ErrorClasses = new Map<unknown, { readonly prototype: Error }>([
   ['INVALID_INPUTS', InvalidInputs],
-  ['INVALID_PROMPT_FILE', InvalidPromptFile],
+  ['INVALID_PROMPT_FILE', InvalidPromptFileError],
   ['FILE_FAULT', FileFault],
 ]);

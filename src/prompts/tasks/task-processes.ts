@@ -11,7 +11,7 @@ import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
 const PARSING_MEMORY_FACTOR = 2;
 
 interface TaskLimits {
-  /** The beginning of the message of a LimitExceeded. */
+  /** The beginning of the message of a LimitExceededError. */
   readonly subject: string;
   readonly timeMs: number;
   /** Multiple of the usual memory; default 1. */
@@ -82,7 +82,7 @@ export class TaskProcesses {
    * Waits for the user's turn and runs a task.
    *
    * @throws whatever the task throws
-   * @throws {LimitExceeded} if it takes too much time or memory
+   * @throws {LimitExceededError} if it takes too much time or memory
    * @throws {TasksClosed} after `close`, and the signal's reason
    */
   async perform(
@@ -121,7 +121,7 @@ export class TaskProcesses {
     this.#idleProcesses.set(memoryMiB, idleProcesses);
     const taskProcess =
       idleProcesses.pop() ??
-      new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
+      new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errorClasses: TASK_ERRORS });
 
     let canReuse = false;
     try {

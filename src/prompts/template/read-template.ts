@@ -92,10 +92,10 @@ class TemplateReader {
   read(text: string, place: TemplatePlace): void {
     this.#hasInlines ||= text.includes('inline');
     const { program, faults } = parseTemplate(text);
-    for (const { line, column, what } of faults) {
+    for (const { line, column, problem } of faults) {
       this.#findings.addFault(
         toFilePosition(place, { line, column: column - 1 }),
-        what,
+        problem,
         place.file,
       );
     }
@@ -173,8 +173,8 @@ class TemplateReader {
     const { name: nameNode, params, hash } = partial;
     const name = 'original' in nameNode ? nameNode.original : undefined;
     if (name === undefined) {
-      const what = "a partial's name must be written out: an input can't choose it";
-      return this.#tags.addFault(partial, what, place);
+      const message = "a partial's name must be written out: an input can't choose it";
+      return this.#tags.addFault(partial, message, place);
     }
     if (name === '__proto__') {
       return this.#tags.addFault(partial, formatUnusableName(name), place);
@@ -216,8 +216,8 @@ class TemplateReader {
 
     // An inline partial of a caller may hide this file, so that it doesn't insert itself.
     if (place.openPartials.has(name) && !this.#hasInlines) {
-      const what = `the partial \`${name}\` inserts itself without end: it may do so only inside a block such as {{#if}}`;
-      this.#tags.addFault(tag, what, place);
+      const message = `the partial \`${name}\` inserts itself without end: it may do so only inside a block such as {{#if}}`;
+      this.#tags.addFault(tag, message, place);
       return true;
     }
 
@@ -248,8 +248,8 @@ class TemplateReader {
     this.#partialBytes += Buffer.byteLength(text);
     const { partials, partialBytes } = BOUNDS;
     if (this.#partialTexts.size >= partials || this.#partialBytes > partialBytes) {
-      const what = `the prompt uses more than ${partials} partials or ${partialBytes / 1024} KiB of them`;
-      this.#findings.addFault({ line: 1, column: 1 }, what);
+      const message = `the prompt uses more than ${partials} partials or ${partialBytes / 1024} KiB of them`;
+      this.#findings.addFault({ line: 1, column: 1 }, message);
       return false;
     }
 
@@ -264,8 +264,8 @@ class TemplateReader {
   #readInline(block: hbs.AST.DecoratorBlock, place: TemplatePlace): void {
     const name = findInlineName(block);
     if (name === undefined) {
-      const what = 'write a partial of this file as {{#*inline "name"}}…{{/inline}}';
-      return this.#tags.addFault(block, what, place);
+      const message = 'write a partial of this file as {{#*inline "name"}}…{{/inline}}';
+      return this.#tags.addFault(block, message, place);
     }
     if (name === '__proto__') {
       return this.#tags.addFault(block, formatUnusableName(name), place);

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../utils/grouped-digits.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 
 export interface Limits {
@@ -25,7 +25,7 @@ export const RENDER_LIMITS: Limits = {
 /** Number of steps after which the clock is checked again. */
 const STEPS_PER_CLOCK_CHECK = 256;
 
-/** Counts what a render uses. Each method throws LimitExceeded, whose message names the limit. */
+/** Counts what a render uses. Each method throws LimitExceededError, whose message names the limit. */
 export class RenderBudget {
   readonly #limits: Limits;
   readonly #start: number;
@@ -45,7 +45,9 @@ export class RenderBudget {
     this.#steps += count;
 
     if (this.#steps > steps) {
-      throw new LimitExceeded(`rendering the prompt takes more than ${formatNumber(steps)} steps`);
+      throw new LimitExceededError(
+        `rendering the prompt takes more than ${formatNumber(steps)} steps`,
+      );
     }
 
     if (this.#steps - this.#stepsAtClockCheck < STEPS_PER_CLOCK_CHECK) return;
@@ -53,14 +55,14 @@ export class RenderBudget {
     this.#stepsAtClockCheck = this.#steps;
 
     if (now() - this.#start > ms && this.#isOwnTimePast()) {
-      throw new LimitExceeded(`rendering the prompt takes longer than ${ms / 1000} s`);
+      throw new LimitExceededError(`rendering the prompt takes longer than ${ms / 1000} s`);
     }
   }
 
   countBytes(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytes) {
-      throw new LimitExceeded(
+      throw new LimitExceededError(
         `the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`,
       );
     }
@@ -84,8 +86,8 @@ export class RenderBudget {
   }
 }
 
-export function createDepthError(): LimitExceeded {
-  return new LimitExceeded(
+export function createDepthError(): LimitExceededError {
+  return new LimitExceededError(
     `more than ${BOUNDS.renderDepth} blocks and partials are inside each other`,
   );
 }

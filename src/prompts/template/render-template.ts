@@ -1,5 +1,5 @@
 import Handlebars from 'handlebars';
-import type { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import type { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { CompiledTemplates, type Template } from './compiled-templates.ts';
 import type { AddedHelpers } from './instrument.ts';
 import { createDepthError, type Limits, RENDER_LIMITS, RenderBudget } from './render-budget.ts';
@@ -28,7 +28,7 @@ export interface TemplateInputs {
  * markers of roles, images and sections can't be guessed.
  *
  * @param templates where the compiled template is cached; nowhere by default
- * @throws {LimitExceeded} if a limit is exceeded; the message names it
+ * @throws {LimitExceededError} if a limit is exceeded; the message names it
  */
 export function renderTemplate(
   template: Template,
@@ -158,8 +158,8 @@ function indentPartial(text: string, indent: string, budget: RenderBudget): stri
     .join('\n');
 }
 
-/** Converts V8's own errors for text length and call depth to LimitExceeded. */
-function toLimitExceeded({ message }: RangeError, budget: RenderBudget): LimitExceeded {
+/** Converts V8's own errors for text length and call depth to LimitExceededError. */
+function toLimitExceeded({ message }: RangeError, budget: RenderBudget): LimitExceededError {
   if (message.includes('string length')) budget.countBytes(Number.POSITIVE_INFINITY);
   return createDepthError();
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../files/formats/json.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 
 /** An image input. A template can place it and test if it is present, but can't read it. */
 export class InputImage {
@@ -40,14 +40,14 @@ export function formatTemplateValue(value: TemplateValue): string {
   return String(value);
 }
 
-/** @throws {LimitExceeded} for a value that is nested too deeply */
+/** @throws {LimitExceededError} for a value that is nested too deeply */
 export function encodeJson(value: TemplateValue, indent: TemplateValue): string {
   const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
   try {
     return JSON.stringify(value ?? null, null, width);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new LimitExceeded('a value is nested too deeply to be written as JSON');
+    throw new LimitExceededError('a value is nested too deeply to be written as JSON');
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sortKeys } from '../../files/formats/json.ts';
-import { JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { JsonLimitError, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { ApiError, badRequest, tooLarge } from './api-error.ts';
 
@@ -41,10 +41,10 @@ function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     const json = UTF8.decode(bytes);
     if (json.includes('\\u0000') && NUL_IN_JSON.test(json)) throw nulError('the body');
-    return parseBoundedJson(json, { ...MAX_JSON, values: MAX_BODY_VALUES });
+    return parseBoundedJson(json, { ...MAX_JSON, maxValues: MAX_BODY_VALUES });
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    if (error instanceof JsonLimitExceeded) throw tooLarge(error.message);
+    if (error instanceof JsonLimitError) throw tooLarge(error.message);
     throw badRequest('the body is not JSON');
   }
 }

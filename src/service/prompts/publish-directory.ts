@@ -11,7 +11,12 @@ import {
 } from '../../prompts/parse/read-prompt-text.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
-import { getErrorCode, getErrorMessage, hasNoSpace, toError } from '../../utils/error-utils.ts';
+import {
+  getErrorCode,
+  getErrorMessage,
+  isDiskFullError,
+  toError,
+} from '../../utils/error-utils.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
 import { type PublishContext, type PublishedFile, publishPrompt } from './publish.ts';
 
@@ -102,7 +107,9 @@ class DirectoryPublisher {
  */
 function isStoreFault(error: unknown): boolean {
   return (
-    isStoreUnavailable(error) || hasNoSpace(error) || (error instanceof Error && 'errcode' in error)
+    isStoreUnavailable(error) ||
+    isDiskFullError(error) ||
+    (error instanceof Error && 'errcode' in error)
   );
 }
 
@@ -166,12 +173,12 @@ export function watchPromptFiles(
     for (const file of await listFolderPromptFiles(directory)) await visit(file);
   };
 
-  const { changeNow, close } = watchDirectory(directory, {
+  const { notifyNow, close } = watchDirectory(directory, {
     isWatched: isPromptOrPartialName,
     onChange,
     onError,
   });
-  return { ready: changeNow(), rescan: changeNow, close };
+  return { ready: notifyNow(), rescan: notifyNow, close };
 }
 
 function isUnchanged(

@@ -1,8 +1,8 @@
 import { BOUNDS } from '../../prompts/bounds.ts';
-import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
+import { type Finding, InvalidPromptFileError } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { invalidRequest, Refusal } from '../core/refusal.ts';
 import { type PublishContext, type PublishedVersion, publishPrompt } from './publish.ts';
 
@@ -40,20 +40,20 @@ export async function publishSent(
     );
     return { slug, promptId, promptVersionId, title, changed };
   } catch (error) {
-    if (error instanceof InvalidPromptFile) throw invalidFileRefusal(error, name);
-    if (error instanceof LimitExceeded) throw invalidRequest(error.message);
+    if (error instanceof InvalidPromptFileError) throw invalidFileRefusal(error, name);
+    if (error instanceof LimitExceededError) throw invalidRequest(error.message);
     throw error;
   }
 }
 
 function invalidFileRefusal(
-  { message, line, what, findings }: InvalidPromptFile,
+  { message, line, problem, findings }: InvalidPromptFileError,
   name: string,
 ): Refusal {
   const faults = findings
     .filter(({ severity }) => severity === 'fault')
     .map(fault => withPosition(fault, name));
-  const wholeFileFault = { line, column: 1, message: what };
+  const wholeFileFault = { line, column: 1, message: problem };
   const data = { faults: faults.length > 0 ? faults : [wholeFileFault] };
   return new Refusal('INVALID_REQUEST', message, { data });
 }

@@ -48,7 +48,7 @@ export interface PublishedFile extends PublishedVersion {
  * Publishes a prompt file. Equal content is the same version; the content of an older version makes
  * that the latest.
  *
- * @throws {InvalidPromptFile} for a partial, an unknown model, also the default one, or an unknown
+ * @throws {InvalidPromptFileError} for a partial, an unknown model, also the default one, or an unknown
  * run option; its message names file and line
  */
 export async function publishPrompt(
@@ -83,7 +83,7 @@ export async function publishPrompt(
 /**
  * Refuses a prompt that can't be run here. Without `models`, any model passes.
  *
- * @throws {InvalidPromptFile} whose message names file and line
+ * @throws {InvalidPromptFileError} whose message names file and line
  */
 export async function checkDefinition(
   definition: PromptDefinition,

@@ -57,7 +57,7 @@ export class UnlistedFault extends Error {
  * latest. Equal content with the same model is the same version. For a published prompt without
  * another model, returns the published version.
  *
- * @throws {InvalidPromptFile} for a file that can't be run here
+ * @throws {InvalidPromptFileError} for a file that can't be run here
  * @throws {UnlistedFault} for a prompt or model that does not exist
  */
 export async function ensureUnlistedVersion(

@@ -5,7 +5,7 @@ import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/model-entry.ts'
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { findOptionFault } from '../../prompts/parse/option-values.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import { LimitExceeded } from '../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import { invalidRequest, notFound, Refusal } from '../core/refusal.ts';
@@ -85,7 +85,7 @@ export async function checkRequestInputs(
   try {
     await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
-    if (error instanceof InvalidInputs || error instanceof LimitExceeded) {
+    if (error instanceof InvalidInputs || error instanceof LimitExceededError) {
       throw invalidRequest(error.message);
     }
     throw error;

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { DataDirectoryError } from '../../files/data-directory.ts';
-import { getErrorMessage, hasNoSpace } from '../../utils/error-utils.ts';
+import { getErrorMessage, isDiskFullError } from '../../utils/error-utils.ts';
 
 /**
  * Free bytes below which a disk counts as full, because a database needs a few pages for any write.
@@ -74,7 +74,7 @@ export function ignoreUnavailableStore(error: unknown): void {
 /** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
 function isDiskFull(dataDir: string, cause: unknown): boolean {
   const message = getErrorMessage(cause);
-  if (/disk is full/.test(message) || hasNoSpace(cause)) return true;
+  if (/disk is full/.test(message) || isDiskFullError(cause)) return true;
   try {
     const { bavail, bsize } = statfsSync(dataDir);
     return /disk I\/O error/.test(message) && bavail * bsize < MIN_FREE_BYTES;

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withStdinFrom } from '../../../src/cli/terminal/command-line.ts';
 import { detectShell, isWritable, quoteIfNeeded } from '../../../src/cli/terminal/shell-words.ts';
-import { getWindowsProgram } from '../../../src/processes/system-programs.ts';
+import { getWindowsProgramPath } from '../../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
-const WINDOWS_POWERSHELL = getWindowsProgram(
+const WINDOWS_POWERSHELL = getWindowsProgramPath(
   String.raw`WindowsPowerShell\v1.0\powershell.exe`,
   process.env,
 );
@@ -131,7 +131,7 @@ describe('a word of a command line', () => {
       ] as const) {
         const line = passed.map(word => quoteIfNeeded(word, 'cmd')).join(' ');
         const { stdout } = spawnSync(
-          getWindowsProgram('cmd.exe', process.env),
+          getWindowsProgramPath('cmd.exe', process.env),
           ['/d', '/s', '/c', `"${command} ${line}"`],
           { windowsVerbatimArguments: true, encoding: 'utf8' },
         );

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DYING_MS, lockFile, waitForLock } from '../../../src/files/writing/lock.ts';
+import { DEATH_DELAY_MS, lockFile, waitForLock } from '../../../src/files/writing/lock.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
@@ -154,7 +154,7 @@ describe('waiting for a lock', () => {
     const clock = testClock();
     const began = clock.now();
 
-    expect(await waitForLock(toContainedPath(file), clock, DYING_MS)).toBeUndefined();
+    expect(await waitForLock(toContainedPath(file), clock, DEATH_DELAY_MS)).toBeUndefined();
     expect(clock.now() - began).toBeGreaterThanOrEqual(1000);
     expect(clock.now() - began).toBeLessThan(2000);
 

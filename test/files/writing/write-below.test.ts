@@ -36,12 +36,12 @@ const WRITERS: Record<string, (file: ContainedPath) => unknown> = {
   writeUnderFreeName: async ({ folder, name }) =>
     writeUnderFreeName(
       { folder, name: path.dirname(name) },
-      { nameFor: () => path.basename(name), content: 'written', ifTaken: 'suffix' },
+      { chooseName: () => path.basename(name), content: 'written', ifTaken: 'suffix' },
     ),
   'writeUnderFreeName with force': async ({ folder, name }) =>
     writeUnderFreeName(
       { folder, name: path.dirname(name) },
-      { nameFor: () => path.basename(name), content: 'written', ifTaken: 'replace' },
+      { chooseName: () => path.basename(name), content: 'written', ifTaken: 'replace' },
     ),
   openForAppend: async file => (await openForAppend(file)).close(),
   openContainedFile: async file => (await openContainedFile(file, NEW_LOG)).close(),

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   closeSync,
   lstatSync,
   mkdirSync,
@@ -41,6 +42,15 @@ describe('replacing a file', () => {
     });
     expect(readFileSync(file, 'utf8')).toBe('one two');
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it.runIf(isPosix)('keeps the mode of the former file, whatever the umask', async () => {
+    const file = path.join(temporaryDirectory(), 'file');
+    writeFileSync(file, 'former');
+    chmodSync(file, 0o666);
+    await replaceFile(toContainedPath(file), 'new');
+
+    expect(statSync(file).mode & 0o777).toBe(0o666);
   });
 
   it('leaves only the former one if writing fails', async () => {
@@ -147,7 +157,10 @@ describe('a new file', () => {
   it('gets a suffix if one of that name exists, unless it is to be replaced', async () => {
     const home = temporaryDirectory();
     const write = (content: string, ifTaken: 'suffix' | 'replace'): Promise<string> =>
-      writeUnderFreeName({ folder: home, name: '.' }, { nameFor: () => 'a.txt', content, ifTaken });
+      writeUnderFreeName(
+        { folder: home, name: '.' },
+        { chooseName: () => 'a.txt', content, ifTaken },
+      );
 
     expect([
       await write('1', 'suffix'),

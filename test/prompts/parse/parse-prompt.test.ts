@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toPromptConfig } from '../../../src/prompts/definition.ts';
-import { InvalidPromptFile } from '../../../src/prompts/findings.ts';
+import { InvalidPromptFileError } from '../../../src/prompts/findings.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 
 const file = (...lines: string[]): string => lines.join('\n');
@@ -9,7 +9,7 @@ function findFault(source: string, name = 'poem.prompt'): string {
   try {
     parsePromptFile(source, name);
   } catch (error) {
-    if (error instanceof InvalidPromptFile) return error.message;
+    if (error instanceof InvalidPromptFileError) return error.message;
     throw error;
   }
   return 'no fault';

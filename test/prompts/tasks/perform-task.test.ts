@@ -11,7 +11,7 @@ import {
   TaskProcesses,
   type TaskProcessOptions,
 } from '../../../src/prompts/tasks/task-processes.ts';
-import { LimitExceeded } from '../../../src/utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../../src/utils/limit-exceeded.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -127,7 +127,7 @@ describe('a task of a prompt in a separate process', () => {
     const tasks = processes({ memoryMiB: 24 });
     const work = { text: `---\nconfig: [${'1,'.repeat(60_000)}1]\n---\n`, file: '/x.prompt' };
     await expect(tasks.perform({ name: 'parse', work })).rejects.toThrow(
-      new LimitExceeded('reading the prompt file takes more than 48 MiB of memory'),
+      new LimitExceededError('reading the prompt file takes more than 48 MiB of memory'),
     );
     const small = { definition: typed, texts: { count: '1' } };
     expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });
@@ -260,13 +260,13 @@ describe('a conversion of a promptfoo configuration', () => {
     const convert = (tests: string, limits: typeof small) =>
       convertForeign(config(tests), 'c.yaml', { ...options, directory }, limits);
 
-    await expect(convert('[file://a.yaml]', small)).rejects.toThrow(LimitExceeded);
-    await expect(convert('"*.yaml"', small)).rejects.toThrow(LimitExceeded);
+    await expect(convert('[file://a.yaml]', small)).rejects.toThrow(LimitExceededError);
+    await expect(convert('"*.yaml"', small)).rejects.toThrow(LimitExceededError);
 
     let now = 0;
     const slow = { ...small, getOwnTimeMs: () => (now += 600) };
 
-    await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(LimitExceeded);
+    await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(LimitExceededError);
     expect((await convert('[{vars: {a: 1}}]', small)).cases).toHaveLength(1);
   });
 });

@@ -78,7 +78,7 @@ export class JsonlResults implements ResultsSink {
   }
 
   async finish(isSorted: boolean): Promise<void> {
-    await this.#lines.flush();
+    await this.#lines.waitForPendingLines();
     await throwIfReplaced(this.#file, this.#handle);
     if (isSorted || this.#hasRepeatedRows || this.#droppedIds.size > 0) {
       await this.#rewrite(isSorted);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
+import { DEATH_DELAY_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
 import {
   makeDirectory,
   resolveContainedPath,
@@ -109,7 +109,7 @@ export async function lockResults(
 ): Promise<Release> {
   let release: Release | undefined;
   try {
-    release = await waitForLock(toContainedPath(file), clock, DYING_MS);
+    release = await waitForLock(toContainedPath(file), clock, DEATH_DELAY_MS);
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') throw resultsFileError(error, file, name);
     throw unwritableFileError(`${name}.lock`, error);

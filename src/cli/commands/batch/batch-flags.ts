@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isSpecial } from '../../../files/writing/write-file.ts';
+import { isSpecialFile } from '../../../files/writing/write-file.ts';
 import { type BatchOptions, isTableName } from '../../batch/batch-options.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -80,7 +80,7 @@ function readDestination(
   if (name === undefined || (isStandardOutput(cwd, name) && !isTableName(name))) {
     return { out: undefined, stream: undefined };
   }
-  const stream = isSpecial(path.resolve(cwd, name)) ? name : undefined;
+  const stream = isSpecialFile(path.resolve(cwd, name)) ? name : undefined;
   return { out: stream === undefined ? name : undefined, stream };
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
 import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
-import type { InvalidPromptFile } from '../../../prompts/findings.ts';
+import type { InvalidPromptFileError } from '../../../prompts/findings.ts';
 import type { LocalStore } from '../../../service/local-store.ts';
 import type { PublishedVersion } from '../../../service/prompts/publish.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
@@ -150,7 +150,7 @@ async function createHttpPublisher(ctx: Context, database: string | undefined): 
 function explainPublishError(ctx: Context, file: string, error: unknown): unknown {
   if (error instanceof ValidationError) return refusedFileError(error, formatPath(ctx, file));
   return getErrorCode(error) === 'INVALID_PROMPT_FILE'
-    ? faultyFileError(ctx, error as InvalidPromptFile)
+    ? faultyFileError(ctx, error as InvalidPromptFileError)
     : error;
 }
 
@@ -169,7 +169,7 @@ function refusedFileError({ message, data, status }: ValidationError, file: stri
 }
 
 /** Returns the error for a faulty file that was not sent, each fault with its place. */
-function faultyFileError(ctx: Context, { findings, message }: InvalidPromptFile): Error {
+function faultyFileError(ctx: Context, { findings, message }: InvalidPromptFileError): Error {
   const lines = findings
     .filter(({ severity }) => severity === 'fault')
     .map(fault => `${formatPath(ctx, fault.file)}:${fault.line}:${fault.column}: ${fault.message}`);

@@ -1,9 +1,5 @@
 import { splitIntoLines } from '../../../files/formats/text-lines.ts';
-import {
-  isJsonObject,
-  JsonLimitExceeded,
-  type UncheckedObject,
-} from '../../../utils/bounded-json.ts';
+import { isJsonObject, JsonLimitError, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import { CliError } from '../../core/errors.ts';
 import { Literal, parseJsonAsWritten } from '../json-as-written.ts';
 import { type CollectedInputs, isNested, readJsonInputs } from '../text-inputs.ts';
@@ -45,7 +41,7 @@ function readObject(
   try {
     parsedLine = parseJsonAsWritten(source);
   } catch (error) {
-    if (error instanceof JsonLimitExceeded) return toFaultyRow(position, `it ${error.message}`);
+    if (error instanceof JsonLimitError) return toFaultyRow(position, `it ${error.message}`);
     throw error;
   }
 

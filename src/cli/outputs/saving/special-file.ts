@@ -1,6 +1,10 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing/write-file.ts';
+import {
+  isSpecialFile,
+  openDeviceOrPipe,
+  replaceNamedFile,
+} from '../../../files/writing/write-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
@@ -25,7 +29,7 @@ export async function writeNamedFile(ctx: Context, name: string, text: string): 
   }
 
   const file = path.resolve(ctx.cwd, name);
-  if (!isSpecial(file)) return replaceNamedFile(file, text);
+  if (!isSpecialFile(file)) return replaceNamedFile(file, text);
 
   const specialFile = await openSpecialFile(ctx, file);
   try {
@@ -55,7 +59,7 @@ export async function openSpecialFile({ io }: Context, file: string): Promise<Sp
     return { isTerminal: io.stderr.isTerminal, write, close };
   }
 
-  const handle = await openSpecial(file);
+  const handle = await openDeviceOrPipe(file);
   return {
     isTerminal: process.getBuiltinModule('node:tty').isatty(handle.fd),
     write: data =>

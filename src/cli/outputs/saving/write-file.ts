@@ -44,7 +44,7 @@ export async function writeWhole(
   const name = await writeUnderFreeName(
     { folder: directory, name: '.' },
     {
-      nameFor: () => chooseName(firstBytes),
+      chooseName: () => chooseName(firstBytes),
       content: writeContent,
       ifTaken: force ? 'replace' : 'suffix',
     },

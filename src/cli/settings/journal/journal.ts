@@ -55,7 +55,7 @@ export class Journal {
     this.#clock = clock;
     this.#isReadOnly = isReadOnly;
     this.#lines = new AppendLog(() => openJournalFile(this.file), {
-      reopenAfter: ARCHIVE_CHECK_BYTES,
+      reopenAfterBytes: ARCHIVE_CHECK_BYTES,
     });
   }
 
@@ -140,7 +140,7 @@ export class Journal {
     const mentionedIds = new Set<string>();
     if (runIds.size === 0) return mentionedIds;
 
-    await this.#lines.flush();
+    await this.#lines.waitForPendingLines();
     for (const file of await this.#listFiles()) {
       const text = await readFile(file, 'utf8').catch(() => '');
       for (const runId of runIds) {
@@ -172,7 +172,7 @@ export class Journal {
   }
 
   async *#readEntries(merger: JournalMerger): AsyncGenerator<JournalEntry> {
-    await this.#lines.flush();
+    await this.#lines.waitForPendingLines();
     for (const file of await this.#listFiles()) {
       const handle = await openIfThere(file);
       if (handle === undefined) continue;

@@ -78,7 +78,7 @@ export async function readTestFileNode(
 }
 
 function withPlace(error: unknown): unknown {
-  return error instanceof FileFault ? testFileError(error, error.what) : error;
+  return error instanceof FileFault ? testFileError(error, error.problem) : error;
 }
 
 async function readContent(

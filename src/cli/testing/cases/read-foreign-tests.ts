@@ -15,7 +15,7 @@ import { MAX_TEST_FILE_BYTES } from './test-case.ts';
  * Reads the tests inside a prompt file of another tool.
  *
  * @throws {CliError} USAGE_ERROR if the file has no tests
- * @throws {InvalidPromptFile} with file and line if the file is invalid
+ * @throws {InvalidPromptFileError} with file and line if the file is invalid
  */
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
   const name = toPosixRelativePath(ctx.cwd, file);

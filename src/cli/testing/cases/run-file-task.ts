@@ -1,5 +1,5 @@
 import type { TaskInput, TaskName, TaskResult } from '../../../prompts/tasks/perform-task.ts';
-import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../../utils/limit-exceeded.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 
@@ -17,6 +17,8 @@ export async function runFileTask<N extends TaskName>(
 ): Promise<TaskResult<N>> {
   const tasks = await promptTasks();
   return await tasks.do(name, work, { signal }).catch((error: unknown) => {
-    throw error instanceof LimitExceeded ? usageError(`${work.file}: ${error.message}`) : error;
+    throw error instanceof LimitExceededError
+      ? usageError(`${work.file}: ${error.message}`)
+      : error;
   });
 }

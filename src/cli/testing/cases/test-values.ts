@@ -1,6 +1,6 @@
 import type { FilePosition } from '../../../files/formats/file-fault.ts';
 import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
-import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../../utils/limit-exceeded.ts';
 import { didYouMean } from '../../../utils/nearest-name.ts';
 import { CaseFault, CliError, usageError } from '../../core/errors.ts';
 
@@ -21,7 +21,7 @@ export function withValuePlace(
 ): unknown {
   if (error instanceof CaseFault) return error.withPlace(formatPlace(value));
 
-  if (error instanceof LimitExceeded) {
+  if (error instanceof LimitExceededError) {
     return new CaseFault(reword(error.message)).withPlace(formatPlace(value));
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
-import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../../utils/limit-exceeded.ts';
 import type { CheckRunner } from '../../checks/checks.ts';
 import type {
   JavaScript,
@@ -56,7 +56,7 @@ export async function checkExpectation(
     if (error instanceof BrokenCheck) {
       return { line, at, message: error.message, actual: answer.text };
     }
-    if (!(error instanceof LimitExceeded)) throw error;
+    if (!(error instanceof LimitExceededError)) throw error;
     return { line, at, message: `${text}: ${error.message}`, actual: answer.text };
   }
 }

@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
-import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../../utils/limit-exceeded.ts';
 import { CaseFault } from '../../core/errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { findQueryFault, formatFaultHints } from '../../outputs/json-query.ts';
@@ -72,19 +72,19 @@ export const JSON_KINDS = {
         };
       }
       try {
-        const { isTrue, json: selectedJson } = await checks.perform(
+        const { isTruthy, json: selectedJson } = await checks.perform(
           'select',
           expression,
           json.value,
           0,
         );
-        if (isTrue) return undefined;
+        if (isTruthy) return undefined;
         return {
           message: `${quoteExcerpt(expression)} returns ${selectedJson}`,
           actual: formatIndentedJson(json.value),
         };
       } catch (error) {
-        if (error instanceof LimitExceeded) {
+        if (error instanceof LimitExceededError) {
           throw new CaseFault(`jmespath ${quoteExcerpt(expression)}: ${error.message}`);
         }
         return { message: `${quoteExcerpt(expression)}: ${getErrorMessage(error)}`, actual: text };

@@ -121,7 +121,7 @@ async function groupCasesByPrompt(
  * never sent.
  */
 async function createPromptFileMaker(convertText: (text: string) => string) {
-  const { InvalidPromptFile } = await import('../../../prompts/findings.ts');
+  const { InvalidPromptFileError } = await import('../../../prompts/findings.ts');
   const standIn = convertText('-');
   return ({
     text,
@@ -133,7 +133,7 @@ async function createPromptFileMaker(convertText: (text: string) => string) {
     try {
       return { prompt: convertText(text) };
     } catch (error) {
-      if (error instanceof InvalidPromptFile) return { prompt: standIn, fault: error.what };
+      if (error instanceof InvalidPromptFileError) return { prompt: standIn, fault: error.problem };
       throw error;
     }
   };

@@ -25,7 +25,7 @@ const MAX_TEMPLATES_AT_ONCE = 20;
  * template of Nunjucks can call any function.
  *
  * @throws {Error} if the engine can't run it
- * @throws {LimitExceeded} if it takes too much time or memory
+ * @throws {LimitExceededError} if it takes too much time or memory
  */
 export async function renderNunjucks(
   ctx: Context,

@@ -1,6 +1,6 @@
 import {
   isJsonObject,
-  JsonLimitExceeded,
+  JsonLimitError,
   MAX_JSON,
   parseBoundedJson,
 } from '../../../utils/bounded-json.ts';
@@ -164,7 +164,7 @@ function parseEvent(data: string): Readonly<Record<string, unknown>> {
   try {
     event = parseBoundedJson(data, ANSWER_BOUNDS);
   } catch (error) {
-    if (error instanceof JsonLimitExceeded) {
+    if (error instanceof JsonLimitError) {
       throw createUnreadableAnswerFault(`an event in it ${error.message}`);
     }
     throw createIncompleteAnswerFault();
@@ -201,7 +201,7 @@ function parseProviderJson(text: string): unknown {
   try {
     return parseBoundedJson(text, ANSWER_BOUNDS);
   } catch (error) {
-    throw error instanceof JsonLimitExceeded
+    throw error instanceof JsonLimitError
       ? createUnreadableAnswerFault(`it ${error.message}`)
       : createUnreadableBodyFault(text);
   }

@@ -8,7 +8,7 @@ import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { formatNumber } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
-import { InvalidPromptFile } from '../../findings.ts';
+import { InvalidPromptFileError } from '../../findings.ts';
 
 /** A row of an evaluation. */
 export interface EvaluationRow {
@@ -25,7 +25,7 @@ export function getRowText({ fields }: EvaluationRow, path: readonly string[]): 
 /**
  * Reads rows, one JSON object per line. The fields of a row may be in its `item`.
  *
- * @throws {InvalidPromptFile} with file and line
+ * @throws {InvalidPromptFileError} with file and line
  */
 export function readEvaluationRows({
   file,
@@ -40,10 +40,14 @@ export function readEvaluationRows({
     if (line.trim() !== '') rows.push(readEvaluationRow(line, index + 1, file));
   }
 
-  if (rows.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
+  if (rows.length === 0) throw new InvalidPromptFileError(file, 1, 'it has no rows');
 
   if (rows.length > BOUNDS.cases) {
-    throw new InvalidPromptFile(file, 1, `it has more than ${formatNumber(BOUNDS.cases)} rows`);
+    throw new InvalidPromptFileError(
+      file,
+      1,
+      `it has more than ${formatNumber(BOUNDS.cases)} rows`,
+    );
   }
 
   return rows;
@@ -51,9 +55,11 @@ export function readEvaluationRows({
 
 function readEvaluationRow(text: string, line: number, file: string): EvaluationRow {
   const json = readJson(text);
-  if ('fault' in json) throw new InvalidPromptFile(file, line, `this row ${json.fault}`);
+  if ('fault' in json) throw new InvalidPromptFileError(file, line, `this row ${json.fault}`);
 
   const fields = findOwnValue(json.value, 'item') ?? json.value;
-  if (!isJsonObject(fields)) throw new InvalidPromptFile(file, line, 'a row must be a JSON object');
+  if (!isJsonObject(fields)) {
+    throw new InvalidPromptFileError(file, line, 'a row must be a JSON object');
+  }
   return { line, fields };
 }

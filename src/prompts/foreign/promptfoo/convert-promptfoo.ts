@@ -1,7 +1,7 @@
 import { FileFault, faultAt } from '../../../files/formats/file-fault.ts';
 import { type JsonObject, withoutUndefined } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { InvalidPromptFile } from '../../findings.ts';
+import { InvalidPromptFileError } from '../../findings.ts';
 import type { ConversionLimits } from '../conversion-budget.ts';
 import type { ConvertOptions } from '../convert-options.ts';
 import type { ConvertedPrompt } from '../converted-prompt.ts';
@@ -48,7 +48,7 @@ const NO_CASES: CasesForPrompt = { cases: [], leftOutCount: 0 };
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.
  *
- * @throws {InvalidPromptFile} with file and line, if a prompt file can't express the prompt
+ * @throws {InvalidPromptFileError} with file and line, if a prompt file can't express the prompt
  */
 export async function convertPromptfoo(
   source: ParsedText,
@@ -61,7 +61,7 @@ export async function convertPromptfoo(
     return await convertDocument(resolveReferences(source, file), options, conversion);
   } catch (error) {
     throw error instanceof FileFault
-      ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
+      ? new InvalidPromptFileError(error.file ?? file, error.line, error.problem)
       : error;
   }
 }

@@ -17,7 +17,7 @@ import type { PromptDefinition } from '../../../prompts/definition.ts';
 import { type CheckedOutput, changesAnswer } from '../../../prompts/render/check-output.ts';
 import type { PromptTasks, TaskOptions } from '../../../prompts/tasks/prompt-tasks.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
-import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../../utils/limit-exceeded.ts';
 import type { Definitions } from '../../prompts/definitions.ts';
 import type { RunOutcome } from '../../store/runs/run-records.ts';
 import { isStoreUnavailable } from '../../store/store-errors.ts';
@@ -197,7 +197,7 @@ async function checkText(
   try {
     return await tasks.do('checkOutput', { output: expected, text }, task);
   } catch (error) {
-    if (error instanceof LimitExceeded) return { text, fault: error.message };
+    if (error instanceof LimitExceededError) return { text, fault: error.message };
     throw error;
   }
 }

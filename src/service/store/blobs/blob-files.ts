@@ -2,7 +2,7 @@ import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeContainedFolder } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
-import { getErrorCode, hasNoSpace } from '../../../utils/error-utils.ts';
+import { getErrorCode, isDiskFullError } from '../../../utils/error-utils.ts';
 import { DiskFullError } from '../store-errors.ts';
 import type { Blobs } from './blobs.ts';
 
@@ -16,7 +16,7 @@ export function createBlobFiles(directory: string): Blobs {
         makeContainedFolder({ folder: directory, name: path.dirname(name) }, 0o700);
         await replaceFile(file, bytes, 0o600);
       } catch (error) {
-        throw hasNoSpace(error) ? new DiskFullError(directory, error) : error;
+        throw isDiskFullError(error) ? new DiskFullError(directory, error) : error;
       }
     },
     async open(name, range) {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { renameOver } from '../../../files/writing/rename-over.ts';
 import { syncDirectory } from '../../../files/writing/write-below.ts';
-import { placeNew } from '../../../files/writing/write-file.ts';
+import { tryPlaceFile } from '../../../files/writing/write-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { damagedStoreError } from '../store-errors.ts';
@@ -94,7 +94,7 @@ async function createDatabase(file: string): Promise<number> {
     }
 
     // If another process was faster, its file stays.
-    await placeNew(tempFile, file);
+    await tryPlaceFile(tempFile, file);
     await syncDirectory(path.dirname(file));
     return (await stat(file)).size;
   } finally {

@@ -3,7 +3,7 @@ import {
   readInstalledText,
   resolveInstalledFile,
 } from '../../../files/installed/installed-file.ts';
-import { DIGESTS, withUnpackedFile } from '../../../files/installed/unpacked-file.ts';
+import { DIGESTS_FILE, withUnpackedFile } from '../../../files/installed/unpacked-file.ts';
 
 /**
  * Loads the binding of the packaged SQLite for this platform, which the package ships compressed.
@@ -12,7 +12,7 @@ import { DIGESTS, withUnpackedFile } from '../../../files/installed/unpacked-fil
  */
 export default function loadPackedBinding(): unknown {
   const name = `${process.platform}-${process.arch}${existsSync('/etc/alpine-release') ? '-musl' : ''}`;
-  const digests = JSON.parse(readInstalledText(`dist/prebuilds/${DIGESTS}`)) as Readonly<
+  const digests = JSON.parse(readInstalledText(`dist/prebuilds/${DIGESTS_FILE}`)) as Readonly<
     Record<string, string>
   >;
   const digest = digests[name];

@@ -11,7 +11,7 @@ import {
 } from '../../../../files/named-file.ts';
 import { describeEncodingFault, isUtf16 } from '../../../../files/read-text.ts';
 import { getErrorCode, getErrorMessage } from '../../../../utils/error-utils.ts';
-import { LimitExceeded } from '../../../../utils/limit-exceeded.ts';
+import { LimitExceededError } from '../../../../utils/limit-exceeded.ts';
 import type { ConversionBudget } from '../../conversion-budget.ts';
 import type { ConvertOptions } from '../../convert-options.ts';
 import { compileGlob, isGlob, listEntriesBelow } from './glob.ts';
@@ -164,7 +164,7 @@ export class SourceFiles {
       this.#contents.set(key, content);
       return content;
     } catch (error) {
-      if (error instanceof FileFault || error instanceof LimitExceeded) throw error;
+      if (error instanceof FileFault || error instanceof LimitExceededError) throw error;
       if (getErrorCode(error) === 'ENOENT') throw createFault("doesn't exist");
       throw createFault(`can't be read: ${getErrorMessage(error)}`);
     }

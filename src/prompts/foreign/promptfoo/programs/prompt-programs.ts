@@ -1,4 +1,4 @@
-import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
+import { RESERVE_STDOUT_CODE } from '../../../../processes/answer-lines.ts';
 import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
@@ -28,7 +28,7 @@ for context in json.loads(sys.stdin.read()):
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
-self.chdir(folder);${buildNodeLoader()}${OWN_OUTPUT}
+self.chdir(folder);${buildNodeLoader()}${RESERVE_STDOUT_CODE}
 (async () => {
   const contexts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
   const loaded = await load(file);

@@ -1,4 +1,4 @@
-import { ANSWER_LINES, OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
+import { ANSWER_LINES_CODE, RESERVE_STDOUT_CODE } from '../../../../processes/answer-lines.ts';
 import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
@@ -30,10 +30,10 @@ const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\
  * Code that calls `new Provider(options).callApi(prompt, context)` and redirects the output of
  * other code to standard error.
  */
-const buildNodeProvider = (isWritten: boolean): string => `
+const buildNodeProvider = (isPortable: boolean): string => `
 const self = require('node:process');
 const [folder, file, name, options, names, written] = self.argv.slice(1);
-self.chdir(folder);${buildNodeLoader({ isWritten })}${NODE_PROMPT}${OWN_OUTPUT}
+self.chdir(folder);${buildNodeLoader({ isPortable })}${NODE_PROMPT}${RESERVE_STDOUT_CODE}
 const textOf = error => String(error?.stack ?? error);
 let provider;
 const ask = async messages => {
@@ -62,7 +62,7 @@ ask(JSON.parse(written)).then(
 /**
  * Calls the provider of a file for run after run: each is a line of its input, answered by a line.
  */
-export const KEPT_NODE_PROVIDER = `${buildNodeProvider(false)}${ANSWER_LINES}
+export const KEPT_NODE_PROVIDER = `${buildNodeProvider(false)}${ANSWER_LINES_CODE}
 answerLines(({ messages, traceparent }) => {
   if (traceparent) Object.assign(self.env, { TRACEPARENT: traceparent });
   return ask(messages).then(
@@ -81,7 +81,7 @@ const [fs, path, url] = ['fs', 'path', 'url'].map(name => require('node:' + name
 self.chdir(folder);${NODE_PROMPT}
 const { prompt } = call(JSON.parse(messages), names);
 const { options, folder: work, plugins, additionalDirectories } = withEnv(settings);
-const absolute = name => path.resolve(folder, name);${OWN_OUTPUT}
+const absolute = name => path.resolve(folder, name);${RESERVE_STDOUT_CODE}
 (async () => {
   const { PROMPTRUN_RUN: _, ...env } = self.env;
   const cwd = work ? absolute(work) : fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'promptrun-agent-'));

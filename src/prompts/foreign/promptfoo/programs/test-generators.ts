@@ -1,4 +1,4 @@
-import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
+import { RESERVE_STDOUT_CODE } from '../../../../processes/answer-lines.ts';
 import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_COMMAND } from '../../python-command.ts';
 import { PYTHON_MODULE } from './python-module.ts';
@@ -28,7 +28,7 @@ export function buildTestGenerator({
 const NODE_TESTS = `
 const self = require('node:process');
 const [folder, file, name, config] = self.argv.slice(1);
-self.chdir(folder);${buildNodeLoader()}${OWN_OUTPUT}
+self.chdir(folder);${buildNodeLoader()}${RESERVE_STDOUT_CODE}
 (async () => {
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;

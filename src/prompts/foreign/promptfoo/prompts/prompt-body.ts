@@ -47,8 +47,8 @@ export function readPromptBody(
     if (error instanceof BeyondPromptFile && !mentionsEnvironment(prompt.text)) {
       return { pieces: [], template: readPromptTemplate(prompt, conversion), isLeftOut: false };
     }
-    const { file, line, column, what } = error;
-    conversion.reportOmission({ file, line, column }, what);
+    const { file, line, column, problem } = error;
+    conversion.reportOmission({ file, line, column }, problem);
     return { pieces: [], isLeftOut: true };
   }
 }

@@ -1,5 +1,5 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
-import { InvalidPromptFile } from '../../../findings.ts';
+import { InvalidPromptFileError } from '../../../findings.ts';
 import type { PromptProgram, PromptTemplate } from '../../converted-prompt.ts';
 import { formatPromptFile } from '../../file-texts.ts';
 import { withBlanks } from './prompt-body.ts';
@@ -9,7 +9,7 @@ import { parsePromptMessages } from './prompt-messages.ts';
  * Returns the prompt file for the output of a program, or for a template that was rendered: nothing
  * in that is a tag.
  *
- * @throws {InvalidPromptFile} if it can't be expressed
+ * @throws {InvalidPromptFileError} if it can't be expressed
  */
 export function convertRenderedPrompt(
   text: string,
@@ -24,7 +24,7 @@ export function convertRenderedPrompt(
     return formatPromptFile(frontMatter, keptBody, { optional: optionalInputs });
   } catch (error) {
     throw error instanceof FileFault
-      ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
+      ? new InvalidPromptFileError(error.file ?? file, error.line, error.problem)
       : error;
   }
 }
