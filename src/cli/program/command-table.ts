@@ -183,7 +183,7 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     ),
     PROFILE,
     defineCommand(PROFILE_LIST, () => import('../commands/profile/profile.ts'), 'printProfiles'),
-    defineCommand(PROFILE_USE, () => import('../commands/profile/profile.ts'), 'useProfile'),
+    defineCommand(PROFILE_USE, () => import('../commands/profile/profile.ts'), 'activateProfile'),
     defineCommand(PROFILE_ADD, () => import('../commands/profile/profile.ts'), 'addProfile'),
     defineCommand(PROFILE_REMOVE, () => import('../commands/profile/profile.ts'), 'removeProfile'),
     CONFIG,

@@ -18,8 +18,8 @@ const DOCTOR_TIMEOUT_MS = 15_000;
 
 const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you need one.';
 
-/** The beginning of hints that are reported even if their check passed. */
-const WARNING = 'warning: ';
+/** The beginning of hints that piped output reports even if their check passed. */
+const WARNING_PREFIX = 'warning: ';
 
 interface DoctorCheck {
   readonly name:
@@ -30,7 +30,7 @@ interface DoctorCheck {
     | 'models'
     | 'provider'
     | 'terminal';
-  /** null if an earlier failure made the check impossible. */
+  /** Null if an earlier failure made the check impossible. */
   readonly ok: boolean | null;
   readonly detail: string;
   /** The next steps for the user. */
@@ -52,22 +52,24 @@ export async function runDoctor(ctx: Context): Promise<ExitCode> {
     {
       terminal: () => checks.flatMap(check => formatCheck(ctx, check)).join('\n'),
       plain: () =>
-        formatPlainRows(checks.map(({ name, ok, detail }) => [name, formatState(ok), detail])),
+        formatPlainRows(
+          checks.map(({ name, ok, detail }) => [name, formatCheckResult(ok), detail]),
+        ),
     },
   );
 
   if (!ctx.io.stdout.isTerminal) {
-    for (const hint of listHintsToNote(checks)) ctx.io.note(toOneLine(hint));
+    for (const hint of listPipedHints(checks)) ctx.io.note(toOneLine(hint));
   }
 
   return failedCheck?.exitCode ?? EXIT.ok;
 }
 
-/** Returns the hints that piped output lacks: those of the first failure, and all warnings. */
-function listHintsToNote(checks: readonly DoctorCheck[]): string[] {
+/** Returns the hints to report beside piped output: those of the first failure, and all warnings. */
+function listPipedHints(checks: readonly DoctorCheck[]): string[] {
   const failedCheck = checks.find(({ ok }) => ok === false);
   return checks.flatMap(check =>
-    check.hints.filter(hint => check === failedCheck || hint.startsWith(WARNING)),
+    check.hints.filter(hint => check === failedCheck || hint.startsWith(WARNING_PREFIX)),
   );
 }
 
@@ -104,12 +106,12 @@ function formatCheck(
   { name, ok, detail, hints }: DoctorCheck,
 ): string[] {
   const paintState = ok ? paint.green : paint.red;
-  const state = (ok === null ? paint.dim : paintState)(formatState(ok).padEnd(8));
+  const state = (ok === null ? paint.dim : paintState)(formatCheckResult(ok).padEnd(8));
   const line = `${state}${name.padEnd(14)}${toOneLine(detail)}`;
   return [line, ...hints.map(hint => `${' '.repeat(22)}${toOneLine(hint)}`)];
 }
 
-function formatState(ok: boolean | null): string {
+function formatCheckResult(ok: boolean | null): string {
   if (ok === null) return 'skipped';
   return ok ? 'ok' : 'failed';
 }
@@ -119,7 +121,7 @@ async function checkConfiguration(
   ctx: Context,
 ): Promise<{ check: DoctorCheck; connection: Connection | undefined }> {
   try {
-    // Read for their errors alone.
+    // These calls only throw the errors of damaged files.
     for (const key of SETTING_KEYS) ctx.settings.get(key);
     ctx.settings.credentials.find('');
 
@@ -143,7 +145,7 @@ function describeAddress(address: Address, keySource: string | undefined): strin
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
 }
 
-/** Requests the models once, which checks reachability and key, and fills the cache. */
+/** Checks reachability, key and cache with one request for the models. */
 async function checkService(ctx: Context, connection: Connection): Promise<readonly DoctorCheck[]> {
   const cachedModels = connection.resources.getCached();
   const startedAt = ctx.clock.now();
@@ -154,7 +156,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
       signal: ctx.signal,
     });
 
-    const ms = ctx.clock.now() - startedAt;
+    const durationMs = ctx.clock.now() - startedAt;
     const cacheState = connection.resources.isKept
       ? describeCacheChange(cachedModels, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
@@ -162,7 +164,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
     return [
       buildPassedCheck(
         'reachability',
-        `${connection.isEmbedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
+        `${connection.isEmbedded ? 'embedded:' : connection.baseUrl} answered in ${durationMs} ms`,
       ),
       buildPassedCheck('key', 'accepted'),
       buildPassedCheck('cache', `${pluralize(resources.models.length, 'model')}, ${cacheState}`),
@@ -222,8 +224,8 @@ function buildFailedCheck(
 }
 
 /**
- * Checks models.yaml and asks each provider of the embedded service for its models; returns nothing
- * if there is none.
+ * Checks models.yaml, and asks each provider of the embedded service for its models. Without a file
+ * and a provider, there is nothing to check.
  */
 async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { dataDir, env, signal } = ctx;
@@ -234,14 +236,14 @@ async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
 }
 
 function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
-  const [first, ...otherFaults] = faults;
+  const [firstFault, ...otherFaults] = faults;
   const shutdownWarnings = shutdowns.map(
     ({ model, date, isPast }) =>
-      `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
+      `${WARNING_PREFIX}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
   );
-  if (first !== undefined) {
+  if (firstFault !== undefined) {
     return buildFailedCheck('models', {
-      message: first,
+      message: firstFault,
       hints: [...otherFaults, ...shutdownWarnings],
       exitCode: EXIT.usage,
     });

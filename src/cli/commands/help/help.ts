@@ -19,22 +19,22 @@ export async function printHelp(
   command: Command,
   terminal: HelpTerminal,
 ): Promise<void> {
-  const print = (text: string): void => command.configureOutput().writeOut?.(text);
+  const printText = (text: string): void => command.configureOutput().writeOut?.(text);
   const topicName = words.length === 1 ? words[0] : undefined;
 
   const topic = topicName === undefined ? undefined : await readTopic(topicName, command, terminal);
   if (topicName !== undefined && !isCommand(command, topicName)) {
     if (topic === undefined) throw unknownTopicError(command, topicName);
-    return print(topic);
+    return printText(topic);
   }
 
-  // Parsing again forgets the flags of this line.
+  // Commander parses again, and so forgets that this line has --no-pager.
   const flags = command.optsWithGlobals<{ pager: boolean }>().pager ? [] : ['--no-pager'];
   try {
     await command.parent?.parseAsync([...words, '--help', ...flags], { from: 'user' });
   } finally {
-    // Commander throws after it has shown help.
-    if (topic !== undefined) print(`\n${topic}`);
+    // Commander throws after it has shown help, so that the guide has to be printed here.
+    if (topic !== undefined) printText(`\n${topic}`);
   }
 }
 
@@ -52,6 +52,9 @@ function formatFlagsTopic(root: Command): string {
   );
   return `Flags of every command, before or after its name\n\n${lines.join('\n')}\n`;
 }
+
+/** The width for which topics are written, and the default width of a terminal. */
+const TOPIC_WIDTH = 80;
 
 /** The topics of `help`, apart from guides and commands, and their files in docs/. */
 const TOPIC_FILES = { environment: 'environment.txt', 'exit-codes': 'exit-codes.txt' };
@@ -81,7 +84,8 @@ async function readTopic(
   terminal: HelpTerminal,
 ): Promise<string | undefined> {
   if (name === 'flags' && command.parent !== null) {
-    return wrapLines(formatFlagsTopic(command.parent), Math.min(terminal.stream.columns ?? 80, 80));
+    const columns = Math.min(terminal.stream.columns ?? TOPIC_WIDTH, TOPIC_WIDTH);
+    return wrapLines(formatFlagsTopic(command.parent), columns);
   }
 
   const files = new Map(Object.entries({ ...TOPIC_FILES, ...GUIDES }));
@@ -93,7 +97,7 @@ async function readTopic(
   const text = readInstalledText(`docs/${file}`);
   return file.endsWith('.md')
     ? formatGuide(text, command, terminal)
-    : fitTopic(text, terminal.stream);
+    : fitTopicToTerminal(text, terminal.stream);
 }
 
 /** Lays out a guide for a terminal, or if colours are forced; programs get the Markdown. */
@@ -114,15 +118,17 @@ async function formatGuide(
   const paint = await createPaint(level);
 
   return layOutGuide(text, {
-    columns: stream.columns || 80,
+    columns: stream.columns || TOPIC_WIDTH,
     paint,
     findLinkCommand: href => guides.get(href),
   });
 }
 
-/** Lays out a topic, which is written for 80 columns, for a narrower terminal. */
-function fitTopic(text: string, { isTTY, columns = 80 }: Sink): string {
-  return isTTY === true && columns < 80 ? wrapLines(joinWrappedLines(text), columns) : text;
+/** Lays out a topic again if the terminal is narrower than the topic's lines. */
+function fitTopicToTerminal(text: string, { isTTY, columns = TOPIC_WIDTH }: Sink): string {
+  return isTTY === true && columns < TOPIC_WIDTH
+    ? wrapLines(joinWrappedLines(text), columns)
+    : text;
 }
 
 /** Joins the lines of paragraphs, of lists with commas, and of indented continuations. */
@@ -134,6 +140,7 @@ function joinWrappedLines(text: string): string {
       lines.push(line);
       continue;
     }
+    // The line above may be a term, such as a variable, and this one its explanation.
     const isTerm = /^ {2}\S+(?:, \S+)*$/u.test(lineAbove) && !lineAbove.endsWith(',');
     lines[lines.length - 1] = `${lineAbove}${isTerm ? '  ' : ' '}${line.trimStart()}`;
   }

@@ -170,7 +170,7 @@ function computeColumnWidths(
   return widths;
 }
 
-/** Returns the largest measure of each column's cells. */
+/** Returns the largest value that `measure` returns for the cells of each column. */
 function computeColumnMaxima(
   rows: readonly (readonly string[])[],
   measure: (cell: string) => number,
@@ -189,19 +189,20 @@ function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
+/** Renders each row as a paragraph: its first cell, then the others, each with its title. */
 function renderRowByRow(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
   { columns, paint }: GuideLayout,
 ): string {
   return rows
-    .map(([first = '', ...rest]) => {
-      const facts = rest.map((cell, index) => {
+    .map(([rowTitle = '', ...cells]) => {
+      const facts = cells.map((cell, index) => {
         const title = titles[index + 1] ?? '';
         const text = stringWidth(title) === 0 ? cell : `${title}: ${cell}`;
         return indentItem(wrapAnsi(text, columns - GUIDE_INDENT), ' '.repeat(GUIDE_INDENT));
       });
-      return [wrapAnsi(paint.bold(first), columns), ...facts].join('\n');
+      return [wrapAnsi(paint.bold(rowTitle), columns), ...facts].join('\n');
     })
     .join('\n\n');
 }

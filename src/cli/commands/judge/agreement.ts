@@ -16,13 +16,14 @@ export interface JudgedRow extends LabelledRow {
 /** The agreement of a judge's first answers with the labels. */
 export interface Agreement {
   readonly rows: number;
-  /** The share of equal verdicts; undefined if no row was judged. */
+  /** The share of rows with equal verdicts; undefined if no row was judged. */
   readonly agreement: { readonly rate: number; readonly interval: Interval } | undefined;
   readonly kappa: Kappa | undefined;
-  /** The share of `pass` of the labels and of the judge. */
+  /** The number of rows that pass by their labels, and by the judge. */
   readonly passes: { readonly labels: number; readonly judge: number };
   /**
-   * The share of equal pairs among answers to the same row; undefined if each row was asked once.
+   * The share of equal verdicts among all pairs of answers to the same row; undefined if the judge
+   * was asked once about each row.
    */
   readonly selfAgreement: number | undefined;
   readonly disagreements: readonly Disagreement[];
@@ -33,10 +34,11 @@ interface Disagreement extends LabelledRow {
   readonly reason: string;
 }
 
+/** Compares the judge's first answer to each row with the row's label. */
 export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
   const judgedRows = rows.map(({ verdicts, ...row }) => {
-    const [first] = verdicts;
-    return { ...row, judge: first?.passes ?? false, reason: first?.reason ?? '' };
+    const [firstVerdict] = verdicts;
+    return { ...row, judge: firstVerdict?.passes ?? false, reason: firstVerdict?.reason ?? '' };
   });
   const disagreements = judgedRows.filter(({ label, judge }) => label !== judge);
   const rate = 1 - disagreements.length / judgedRows.length;
@@ -57,21 +59,23 @@ export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
   };
 }
 
+/** Returns how often two answers of the judge to the same row have equal verdicts. */
 function computeSelfAgreement(rows: readonly JudgedRow[]): number | undefined {
-  let [pairs, equal] = [0, 0];
+  let [pairCount, equalPairCount] = [0, 0];
   for (const { verdicts } of rows) {
-    const yes = verdicts.filter(({ passes }) => passes).length;
-    const no = verdicts.length - yes;
-    pairs += countPairs(verdicts.length);
-    equal += countPairs(yes) + countPairs(no);
+    const passCount = verdicts.filter(({ passes }) => passes).length;
+    const failCount = verdicts.length - passCount;
+    pairCount += countPairs(verdicts.length);
+    equalPairCount += countPairs(passCount) + countPairs(failCount);
   }
-  return pairs === 0 ? undefined : equal / pairs;
+  return pairCount === 0 ? undefined : equalPairCount / pairCount;
 }
 
 function countPairs(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
+/** Returns the agreement in the form of `--json`. */
 export function toAgreementData({
   rows,
   agreement,
@@ -111,16 +115,16 @@ export function formatAgreement({
 }: Agreement): string[] {
   if (agreement === undefined) return ['no row was judged'];
 
-  const formatRange = (interval: Interval): string =>
+  const describeInterval = (interval: Interval): string =>
     `probably between ${formatInterval(interval).replace('–', ' and ')}`;
-  const round = (value: number): string => String(Number(value.toFixed(2)));
+  const formatKappa = (value: number): string => String(Number(value.toFixed(2)));
   const agreedCount = rows - disagreements.length;
 
   return [
-    `agreement: ${agreedCount} of ${rows}, ${formatShare(agreement.rate)}; the true rate is ${formatRange(agreement.interval)}`,
+    `agreement: ${agreedCount} of ${rows}, ${formatShare(agreement.rate)}; the true rate is ${describeInterval(agreement.interval)}`,
     kappa === undefined
       ? "Cohen's kappa: not defined, because all labels and all verdicts of the judge are the same"
-      : `Cohen's kappa: ${round(kappa.value)}, probably between ${round(kappa.interval[0])} and ${round(kappa.interval[1])}`,
+      : `Cohen's kappa: ${formatKappa(kappa.value)}, probably between ${formatKappa(kappa.interval[0])} and ${formatKappa(kappa.interval[1])}`,
     `pass: ${passes.labels} times by the labels, ${passes.judge} times by the judge`,
     ...(selfAgreement === undefined
       ? []

@@ -12,7 +12,11 @@ import type { Kappa } from '../../statistics/kappa.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { MAX_REPEAT } from '../../testing/cases/repetitions.ts';
 import { type Agreement, formatAgreement, measureAgreement, toAgreementData } from './agreement.ts';
-import { checkJudge, findWorstFault, type JudgeCheckOptions } from './check-judge.ts';
+import {
+  findWorstFault,
+  type JudgeCheckOptions,
+  judgeLabelledRows,
+} from './judge-labelled-rows.ts';
 import type { JUDGE_CHECK } from './spec.ts';
 
 type JudgeCheckFlags = FlagsOf<typeof JUDGE_CHECK.flags>;
@@ -25,7 +29,7 @@ export async function runJudgeCheck(
 ): Promise<ExitCode> {
   const gate = readKappaGate(flags);
   const options = readJudgeCheckOptions(ctx, labels, flags);
-  const check = await checkJudge(ctx, options);
+  const check = await judgeLabelledRows(ctx, options);
   const agreement = measureAgreement(check.judgedRows);
   await printPaid(ctx, check.budget.newRuns, out => printAgreement(out, agreement));
   for (const line of formatSpentLines(check.budget, 'rows')) ctx.io.note(`note: ${line}`);
@@ -51,15 +55,17 @@ async function printAgreement(ctx: Context, agreement: Agreement): Promise<void>
 }
 
 interface KappaGate {
-  /** The minimum that passes. */
   readonly minKappa: number;
-  /** True if the low end of the interval must reach it, too. */
-  readonly coversInterval: boolean;
+  /** True if the low end of kappa's interval must reach the minimum, too. */
+  readonly needsWholeInterval: boolean;
 }
 
-function missesGate(kappa: Kappa | undefined, { minKappa, coversInterval }: KappaGate): boolean {
+function missesGate(
+  kappa: Kappa | undefined,
+  { minKappa, needsWholeInterval }: KappaGate,
+): boolean {
   if (kappa === undefined) return true;
-  return kappa.value < minKappa || (coversInterval && kappa.interval[0] < minKappa);
+  return kappa.value < minKappa || (needsWholeInterval && kappa.interval[0] < minKappa);
 }
 
 /** Returns the reason that the gate isn't passed. */
@@ -74,6 +80,7 @@ function explainKappaMiss(kappa: Kappa | undefined, { minKappa }: KappaGate): st
   return `${measure} is ${value.toFixed(3)}, below --min-kappa ${minKappa}`;
 }
 
+/** Returns the gate of `--min-kappa` and `--sure`; undefined without them. */
 function readKappaGate(flags: JudgeCheckFlags): KappaGate | undefined {
   const { minKappa: text, sure = false } = flags;
   if (text === undefined) {
@@ -82,7 +89,7 @@ function readKappaGate(flags: JudgeCheckFlags): KappaGate | undefined {
   }
 
   const minKappa = /^-?\d(?:\.\d{1,9})?$/u.test(text) ? Number(text) : Number.NaN;
-  if (minKappa >= -1 && minKappa <= 1) return { minKappa, coversInterval: sure };
+  if (minKappa >= -1 && minKappa <= 1) return { minKappa, needsWholeInterval: sure };
   throw usageError(
     `--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(text)}`,
   );

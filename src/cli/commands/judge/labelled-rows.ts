@@ -4,9 +4,9 @@ import { isFaulty, type ReadableRow } from '../../inputs/rows/row.ts';
 import { openSource, readRows, type SourceFlags } from '../../inputs/rows/row-source.ts';
 
 const LABEL_COLUMNS_HINT = 'Rows have output, rubric and label.';
-const LABEL_FORMS = 'pass or fail, yes or no, true or false, 1 or 0';
+const EXPECTED_LABELS = 'pass or fail, yes or no, true or false, 1 or 0';
 
-const LABELS: ReadonlyMap<string, boolean> = new Map([
+const LABEL_VALUES: ReadonlyMap<string, boolean> = new Map([
   ['pass', true],
   ['yes', true],
   ['true', true],
@@ -17,13 +17,13 @@ const LABELS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** An answer with a label. */
+/** An answer with a person's verdict on it. */
 export interface LabelledRow {
   readonly row: number;
   readonly id: string;
   readonly output: string;
   readonly rubric: string;
-  /** True if the answer passes. */
+  /** True if the answer passes, by the person's verdict. */
   readonly label: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface LabelledRow {
  * @param commonRubric the rubric of rows without their own
  * @throws {CliError} USAGE_ERROR with the line of the first invalid row
  */
-export async function readLabels(
+export async function readLabelledRows(
   ctx: Context,
   flags: SourceFlags,
   commonRubric: string | undefined,
@@ -41,9 +41,9 @@ export async function readLabels(
   const source = await openSource(ctx, flags, 'labels');
   const rows: LabelledRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
-    const place = `${source.name}:${row.line}`;
-    if (isFaulty(row)) throw usageError(`${place}: ${row.fault}`);
-    rows.push(readLabelledRow(row, place, commonRubric));
+    const location = `${source.name}:${row.line}`;
+    if (isFaulty(row)) throw usageError(`${location}: ${row.fault}`);
+    rows.push(readLabelledRow(row, location, commonRubric));
   }
 
   if (rows.length === 0) throw usageError(`${source.name} has no rows`);
@@ -52,27 +52,29 @@ export async function readLabels(
 
 function readLabelledRow(
   { row, id, cells, inputs: { text } }: ReadableRow,
-  place: string,
+  location: string,
   commonRubric: string | undefined,
 ): LabelledRow {
   const findCell = (column: string): string | undefined => text.get(column) ?? cells?.[column];
   const output = findCell('output');
-  if (output === undefined) throw usageError(`${place}: the output is missing`, LABEL_COLUMNS_HINT);
+  if (output === undefined) {
+    throw usageError(`${location}: the output is missing`, LABEL_COLUMNS_HINT);
+  }
 
   const rubric = text.get('rubric') ?? commonRubric;
   if (rubric === undefined || rubric === '') {
     throw usageError(
-      `${place}: the rubric is missing`,
+      `${location}: the rubric is missing`,
       'Give the row one, or all of them with --rubric.',
     );
   }
 
   const labelText = findCell('label')?.trim().toLowerCase();
   if (labelText === undefined) {
-    throw usageError(`${place}: the label is missing`, LABEL_COLUMNS_HINT);
+    throw usageError(`${location}: the label is missing`, LABEL_COLUMNS_HINT);
   }
 
-  const label = LABELS.get(labelText);
+  const label = LABEL_VALUES.get(labelText);
   if (label !== undefined) return { row, id, output, rubric, label };
-  throw usageError(`${place}: the label ${JSON.stringify(labelText)} is not ${LABEL_FORMS}`);
+  throw usageError(`${location}: the label ${JSON.stringify(labelText)} is not ${EXPECTED_LABELS}`);
 }

@@ -10,10 +10,10 @@ import { formatOperatorCommand, withOperatorStore } from '../../targets/operator
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { KEYS_CREATE } from './spec.ts';
 
-type Flags = FlagsOf<typeof KEYS_CREATE.flags>;
+type KeysCreateFlags = FlagsOf<typeof KEYS_CREATE.flags>;
 
 /** Creates a key of the local service and prints it once. */
-export async function addKey(ctx: Context, flags: Flags): Promise<void> {
+export async function addKey(ctx: Context, flags: KeysCreateFlags): Promise<void> {
   const options = readKeyOptions(flags);
   await withOperatorStore(ctx, 'keys create', flags, async store => {
     const { isNewUser, ...createdKey } = await store.createKey(options);
@@ -30,7 +30,7 @@ export async function addKey(ctx: Context, flags: Flags): Promise<void> {
   });
 }
 
-function readKeyOptions({ user, plan, credits, author }: Flags): NewKey {
+function readKeyOptions({ user, plan, credits, author }: KeysCreateFlags): NewKey {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
       `--user: '${user}' is not a user name`,
@@ -80,7 +80,7 @@ export async function printKeys(ctx: Context, flags: DatabaseFlags): Promise<voi
   });
 }
 
-/** Revokes a key of the local service, named by its id or its beginning. */
+/** Revokes a key of the local service. @param name its id, or the beginning of its id */
 export async function revokeKey(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
     const listHint = `List the keys with: ${formatOperatorCommand(ctx, flags, 'keys', 'list')}`;
@@ -94,9 +94,9 @@ function requireKeyId(keys: readonly KeyView[], name: string, listHint: string):
   if (name === '') throw usageError('the id of the key is empty', listHint);
 
   const matchingKeys = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
-  const [first] = matchingKeys;
-  if (first === undefined) throw unknownKeyError(name, listHint);
-  if (matchingKeys.length === 1) return first.id;
+  const [firstKey] = matchingKeys;
+  if (firstKey === undefined) throw unknownKeyError(name, listHint);
+  if (matchingKeys.length === 1) return firstKey.id;
 
   throw usageError(
     `several keys begin with ${name}`,

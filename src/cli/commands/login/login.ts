@@ -18,26 +18,27 @@ import { toOneLine } from '../../terminal/sanitise.ts';
 import { detectShell } from '../../terminal/shell-words.ts';
 import type { LOGIN } from './spec.ts';
 
-type LoginOptions = FlagsOf<typeof LOGIN.flags>;
+type LoginFlags = FlagsOf<typeof LOGIN.flags>;
 
 /** Stores an API key for a profile, after the service has accepted it. */
-export async function login(ctx: Context, options: LoginOptions): Promise<void> {
+export async function login(ctx: Context, flags: LoginFlags): Promise<void> {
   const target = await resolveLoginTarget(ctx);
-  ctx.settings.credentials.find(target.profile); // reports a damaged file before asking any question
+  // Throws if the file is damaged, before any question is asked.
+  ctx.settings.credentials.find(target.profile);
   const key = await askForAcceptedKey(ctx, target);
   await saveProfile(ctx, target);
 
-  const allowsKeychain = options.keychain && ctx.settings.get('keychain') !== false;
+  const allowsKeychain = flags.keychain && ctx.settings.get('keychain') !== false;
   const { profile, baseUrl } = target;
   const { origin } = new URL(baseUrl);
   const keptIn = await ctx.settings.credentials.store({ profile, origin, key, allowsKeychain });
-  const keyPlace = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
+  const keyLocation = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
 
   const isActive = ctx.settings.activeProfile === profile;
   await reportOutcome(
     ctx,
     { ...target, keptIn, active: isActive },
-    `Logged in to ${baseUrl} as profile ${profile}; the key is in ${keyPlace}.`,
+    `Logged in to ${baseUrl} as profile ${profile}; the key is in ${keyLocation}.`,
   );
 
   if (!isActive) ctx.io.note(`promptrun profile use ${profile} makes it the active one.`);
@@ -47,7 +48,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   }
 }
 
-/** Returns a key that the service has accepted; asks again after a typed key was refused. */
+/** Returns a key that the service has accepted. If it refuses a typed key, asks for another. */
 async function askForAcceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
   for (;;) {
     const apiKey = await askForKey(ctx, target.baseUrl);
@@ -56,16 +57,16 @@ async function askForAcceptedKey(ctx: Context, target: LoginTarget): Promise<str
       await resources.refresh({ signal: ctx.signal });
       return apiKey;
     } catch (error) {
-      if (error instanceof NotFoundError) throw wrongAddressError(error, target);
+      if (error instanceof NotFoundError) throw wrongBaseUrlError(error, target);
       if (!(error instanceof UnauthorizedError)) throw error;
-      if (!isTyped(ctx)) throw refusedKeyError(error);
+      if (!canAsk(ctx)) throw refusedKeyError(error);
 
       ctx.io.error(`The service refused this key: ${toOneLine(error.message)}`);
     }
   }
 }
 
-function wrongAddressError(error: NotFoundError, { baseUrl }: LoginTarget): CliError {
+function wrongBaseUrlError(error: NotFoundError, { baseUrl }: LoginTarget): CliError {
   const { message, ...failure } = toFailure(error);
   const hints = [`There may be no service at ${baseUrl}: check --base-url. Nothing was stored.`];
   return new CliError(message, { ...failure, hints, cause: error });
@@ -81,7 +82,8 @@ function refusedKeyError(error: UnauthorizedError): CliError {
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
-function isTyped({ io, isInteractive }: Context): boolean {
+/** Returns true if a person can be asked, rather than standard input be read. */
+function canAsk({ io, isInteractive }: Context): boolean {
   return io.stdin.isTerminal && isInteractive;
 }
 
@@ -98,7 +100,7 @@ interface LoginTarget {
   readonly baseUrl: string;
 }
 
-const FIRST_PROFILE = 'default';
+const DEFAULT_PROFILE = 'default';
 
 /**
  * Resolves the profile and the base URL; on a terminal, asks for the URL if there is none.
@@ -106,7 +108,7 @@ const FIRST_PROFILE = 'default';
  * @throws {CliError} USAGE_ERROR if no base URL is known, or the profile is ambiguous
  */
 async function resolveLoginTarget(ctx: Context): Promise<LoginTarget> {
-  const explicitUrl = findExplicitAddress(ctx);
+  const explicitUrl = readExplicitBaseUrl(ctx);
   const profileName = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
   const profile =
     profileName === undefined ? chooseProfile(ctx, explicitUrl) : checkName(profileName, 'profile');
@@ -118,19 +120,19 @@ async function resolveLoginTarget(ctx: Context): Promise<LoginTarget> {
   }
 
   const baseUrl =
-    explicitUrl ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
+    explicitUrl ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForBaseUrl(ctx));
   return {
     profile,
     baseUrl: requireSecureBaseUrl(baseUrl, `profile ${profile}`, ctx.globals),
   };
 }
 
-async function askForAddress(ctx: Context): Promise<string> {
-  if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no service is configured yet');
+async function askForBaseUrl(ctx: Context): Promise<string> {
+  if (!canAsk(ctx)) throw usageError('login needs --base-url <url>: no service is configured yet');
 
   const prompter = await ctx.prompter();
 
-  const findProblem = (answer: string): string | undefined => {
+  const findBaseUrlFault = (answer: string): string | undefined => {
     try {
       requireSecureBaseUrl(answer, 'the address', ctx.globals);
       return undefined;
@@ -145,24 +147,24 @@ async function askForAddress(ctx: Context): Promise<string> {
       description: 'such as https://prompts.example.com/v1',
       required: true,
       lines: 'refused',
-      check: findProblem,
+      check: findBaseUrlFault,
     },
     ctx.signal,
   );
 }
 
-function findExplicitAddress(ctx: Context): string | undefined {
+function readExplicitBaseUrl(ctx: Context): string | undefined {
   const sourcedUrl = findExplicitBaseUrl(ctx);
   return sourcedUrl && requireSecureBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals);
 }
 
 /**
- * Returns the active profile or, with a base URL, its profile or a new one. Never changes a
- * profile's base URL.
+ * Returns the name of the profile for a base URL: the active profile, any other that has this base
+ * URL, or a new one. Without a base URL, returns the active profile.
  */
 function chooseProfile({ settings }: Context, baseUrl: string | undefined): string {
   const { activeProfile } = settings;
-  if (baseUrl === undefined) return activeProfile ?? FIRST_PROFILE;
+  if (baseUrl === undefined) return activeProfile ?? DEFAULT_PROFILE;
 
   const hasBaseUrl = (name: string): boolean => settings.profiles.get(name)?.baseUrl === baseUrl;
   if (activeProfile !== undefined && hasBaseUrl(activeProfile)) return activeProfile;
@@ -170,11 +172,11 @@ function chooseProfile({ settings }: Context, baseUrl: string | undefined): stri
   const matchingProfile = [...settings.profiles.keys()].find(hasBaseUrl);
   if (matchingProfile !== undefined) return matchingProfile;
 
-  const firstProfile = settings.profiles.get(FIRST_PROFILE);
-  if (firstProfile === undefined) return FIRST_PROFILE;
+  const defaultProfile = settings.profiles.get(DEFAULT_PROFILE);
+  if (defaultProfile === undefined) return DEFAULT_PROFILE;
 
   throw usageError(
-    `the profile ${FIRST_PROFILE} already has the base URL ${firstProfile.baseUrl}`,
+    `the profile ${DEFAULT_PROFILE} already has the base URL ${defaultProfile.baseUrl}`,
     'Name another with --profile <name>.',
   );
 }

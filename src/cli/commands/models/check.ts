@@ -83,15 +83,15 @@ export async function checkModelAnswers(
 }
 
 /**
- * Returns the named models, or every declared program and address.
+ * Returns the named models; without names, every declared program and address.
  *
- * @throws {CliError} USAGE_ERROR for an unknown name, CONFIG_ERROR if faults of the files leave
- * none
+ * @throws {CliError} USAGE_ERROR for an unknown name, CONFIG_ERROR if faults of models files are the
+ * reason that nothing is declared
  */
 async function listModelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
   const { loadModels } = await import('../../../models/catalogue/model-table.ts');
-  const problems: string[] = [];
-  const onProblem = (problem: Error): void => void problems.push(getErrorMessage(problem));
+  const faults: string[] = [];
+  const onProblem = (problem: Error): void => void faults.push(getErrorMessage(problem));
   const table = await loadModels({ ...ctx, watch: false, onProblem });
 
   const unknownName = names.find(name => table.get(name) === undefined);
@@ -102,7 +102,7 @@ async function listModelsToCheck(ctx: Context, names: readonly string[]): Promis
     .list()
     .flatMap(({ model, declaration }) => (declaration ? [model] : []));
   if (declaredModels.length === 0) {
-    if (problems.length > 0) throw configError('no model to check', ...problems);
+    if (faults.length > 0) throw configError('no model to check', ...faults);
     ctx.io.note(
       'note: models.yaml declares no program and no address; to check another model, name it',
     );
@@ -116,6 +116,7 @@ interface ModelCheck {
   readonly request: CreationRequest;
 }
 
+/** Publishes the prompt of the check for each model, and returns the requests. */
 async function prepareModelChecks(
   ctx: Context,
   connection: Connection,
@@ -123,12 +124,12 @@ async function prepareModelChecks(
 ): Promise<ModelCheck[]> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-check-'));
   try {
-    const file = path.join(directory, 'check.prompt');
-    await writeFile(file, MODEL_CHECK_PROMPT);
+    const promptPath = path.join(directory, 'check.prompt');
+    await writeFile(promptPath, MODEL_CHECK_PROMPT);
 
     const checks: ModelCheck[] = [];
     for (const model of models) {
-      const { promptVersionId } = await resolveTarget(ctx, connection, file, {
+      const { promptVersionId } = await resolveTarget(ctx, connection, promptPath, {
         source: 'elsewhere',
         model,
       });
@@ -151,11 +152,11 @@ async function runModelCheck(
   connection: Connection,
   { model, request, budget }: ModelCheck & { readonly budget: Budget },
 ): Promise<CheckedModel> {
-  const startTime = ctx.clock.now();
+  const startedAt = ctx.clock.now();
   const toCheckedModel = (result: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
     model,
     ...result,
-    seconds: (ctx.clock.now() - startTime) / 1000,
+    seconds: (ctx.clock.now() - startedAt) / 1000,
   });
 
   try {

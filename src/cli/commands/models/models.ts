@@ -10,6 +10,7 @@ import { formatPlainRows } from '../../terminal/table.ts';
 
 type ListedProvider = Awaited<ReturnType<typeof listProviders>>['providers'][number];
 
+/** Maximum number of models that a message names. */
 const MAX_SHOWN_MODELS = 8;
 
 /** Writes the models of the configured endpoints to models.yaml; fails if no endpoint answered. */
@@ -46,13 +47,14 @@ export async function writeDiscoveredModels(ctx: Context): Promise<void> {
 
 /** Returns the error for endpoints none of which listed its models; it names the first. */
 function noModelListError(failedEndpoints: readonly DiscoveredEndpoint[]): CliError {
-  const endpointTexts = failedEndpoints.map(describeEndpoint);
+  const descriptions = failedEndpoints.map(describeEndpoint);
   const failure = failedEndpoints.every(({ isRefused }) => isRefused)
     ? { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised }
     : { status: 'NETWORK_ERROR', exitCode: EXIT.fault };
-  return new CliError(`no endpoint listed its models: ${endpointTexts[0]}`, failure);
+  return new CliError(`no endpoint listed its models: ${descriptions[0]}`, failure);
 }
 
+/** Writes a note about the models whose price has to be added to models.yaml. */
 function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[]): void {
   const names = endpoints.flatMap(({ unpriced }) => unpriced);
   if (names.length === 0) return;
@@ -78,12 +80,13 @@ function describeEndpoint({
   const endpoint = `${toOneLine(provider)} at ${toOneLine(baseUrl)}`;
   if (fault !== undefined) return `${endpoint} could not be asked: ${toOneLine(fault)}`;
 
-  const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${formatNames(added)}`;
+  const addedText =
+    added.length === 0 ? 'nothing new' : `${added.length} new: ${formatNames(added)}`;
   const countTexts = [
     known > 0 ? `${known} known before` : '',
     others > 0 ? `${others} that don't answer prompts` : '',
   ];
-  return [`${endpoint}: ${news}`, ...countTexts.filter(text => text !== '')].join('; ');
+  return [`${endpoint}: ${addedText}`, ...countTexts.filter(text => text !== '')].join('; ');
 }
 
 function formatEndpointCells({

@@ -44,13 +44,13 @@ export async function addProfile(ctx: Context, name: string): Promise<void> {
     throw usageError('local is the built-in profile');
   }
 
-  const address = ctx.globals.baseUrl;
-  if (address === undefined) {
+  const givenUrl = ctx.globals.baseUrl;
+  if (givenUrl === undefined) {
     const example = `promptrun profile add ${name} --base-url https://prompts.example.com/api/v1`;
     throw usageError('profile add needs --base-url <url>', `For example: ${example}`);
   }
 
-  const baseUrl = requireSecureBaseUrl(address, '--base-url', ctx.globals);
+  const baseUrl = requireSecureBaseUrl(givenUrl, '--base-url', ctx.globals);
   const isActive = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;
@@ -69,7 +69,8 @@ function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolea
   return settings.credentials.find(name)?.origin === new URL(baseUrl).origin;
 }
 
-export async function useProfile(ctx: Context, name: string): Promise<void> {
+/** Makes a profile the active one. */
+export async function activateProfile(ctx: Context, name: string): Promise<void> {
   await ctx.settings.update(document => {
     if (name !== LOCAL_PROFILE && !Object.hasOwn(document.profiles, name)) {
       throw unknownProfileError(name, Object.keys(document.profiles));

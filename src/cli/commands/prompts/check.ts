@@ -32,23 +32,23 @@ export async function checkPrompts(
   const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
 
-  refuseFolders(ctx, files);
+  refuseDirectories(ctx, files);
   const { findings, readFaults } = await checkFiles(ctx, files, { needsModel: models });
-  const formatLines = (): string => formatFindings(ctx, findings);
-  await present(ctx, findings, { terminal: formatLines, plain: formatLines });
+  const formatAllFindings = (): string => formatFindings(ctx, findings);
+  await present(ctx, findings, { terminal: formatAllFindings, plain: formatAllFindings });
   const faults = findings.filter(({ severity }) => severity === 'fault');
-  if (readFaults.length > 0) throw unreadError(readFaults);
+  if (readFaults.length > 0) throw unreadableFilesError(readFaults);
   if (faults.length > 0) throw faultsError(faults);
 
   if (findings.length === 0) ctx.io.note(`note: no faults in ${pluralize(files.length, 'file')}`);
 }
 
-function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
-  const folder = names.find(name => isDirectory(path.resolve(cwd, name)));
-  if (folder === undefined) return;
-  const files = `${quoteIfNeeded(withoutTrailingSlashes(folder), detectShell(env))}/*.prompt`;
+function refuseDirectories({ cwd, env }: Context, names: readonly string[]): void {
+  const directory = names.find(name => isDirectory(path.resolve(cwd, name)));
+  if (directory === undefined) return;
+  const files = `${quoteIfNeeded(withoutTrailingSlashes(directory), detectShell(env))}/*.prompt`;
   throw usageError(
-    `${folder} is a directory`,
+    `${directory} is a directory`,
     `Check its prompt files with: promptrun prompts check ${files}`,
   );
 }
@@ -109,7 +109,7 @@ function formatFindings({ io }: Context, findings: readonly Finding[]): string {
     .join('');
 }
 
-function unreadError(readFaults: readonly CliError[]): Error {
+function unreadableFilesError(readFaults: readonly CliError[]): Error {
   const [first = '', ...otherFaults] = readFaults.map(({ message }) => message);
   return usageError(first, ...otherFaults);
 }

@@ -39,13 +39,13 @@ export async function writeNewPrompt(
   file: string,
   flags: PromptsNewFlags,
 ): Promise<void> {
-  const stem = await withoutExtension(file);
+  const stem = await requirePromptStem(file);
   const texts = await buildFileTexts(ctx, stem, flags);
   const newFiles = NEW_FILES.flatMap(({ kind, extension }) => {
     const text = texts[kind];
     return text === undefined ? [] : [{ kind, file: `${stem}${extension}`, text }];
   });
-  await writeAll(ctx, newFiles, flags);
+  await writeNewFiles(ctx, newFiles, flags);
 
   const files = Object.fromEntries(newFiles.map(({ kind, file }) => [kind, file]));
   await present(ctx, files, { plain: () => formatPlainRows(newFiles.map(({ file }) => [file])) });
@@ -69,12 +69,12 @@ async function noteNextSteps(
   modelsFile: string | undefined,
 ): Promise<void> {
   const shell = detectShell(ctx.env);
-  const quoteModelsFlag = (flag: string): string =>
+  const formatModelsFlag = (flag: string): string =>
     modelsFile === undefined ? '' : ` ${flag} ${quoteIfNeeded(modelsFile, shell)}`;
-  const checkCommand = `promptrun prompts check ${quoteIfNeeded(file, shell)}${quoteModelsFlag('--models-from')}`;
+  const checkCommand = `promptrun prompts check ${quoteIfNeeded(file, shell)}${formatModelsFlag('--models-from')}`;
   ctx.io.note(`note: check it with: ${checkCommand}`);
   ctx.io.note(
-    `note: run it with: ${await buildRunCommand(ctx, file)}${quoteModelsFlag('--models')}`,
+    `note: run it with: ${await buildRunCommand(ctx, file)}${formatModelsFlag('--models')}`,
   );
 }
 
@@ -140,13 +140,13 @@ async function buildFileTexts(
 }
 
 function parsePromptNumber(text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 1) return number;
+  const promptNumber = Number(text);
+  if (Number.isInteger(promptNumber) && promptNumber >= 1) return promptNumber;
   throw usageError('--prompt takes the number of a prompt, from 1');
 }
 
-/** Returns a path without `.prompt`. */
-async function withoutExtension(file: string): Promise<string> {
+/** Returns the path of a prompt file without `.prompt`. @throws {CliError} if it is not one */
+async function requirePromptStem(file: string): Promise<string> {
   const { ext, name } = path.parse(file);
   if (name === '' || (ext !== '' && ext !== '.prompt')) {
     throw usageError(
@@ -161,8 +161,8 @@ async function withoutExtension(file: string): Promise<string> {
   return ext === '' ? file : file.slice(0, -ext.length);
 }
 
-/** Writes all files or none. */
-async function writeAll(
+/** Writes the files. Without `--force`, it is all of them or none. */
+async function writeNewFiles(
   { cwd }: Context,
   files: readonly NewFile[],
   { force = false }: PromptsNewFlags,
@@ -172,10 +172,10 @@ async function writeAll(
   const writtenFiles: string[] = [];
   try {
     for (const { file, text } of files) {
-      const target = toContainedPath(path.resolve(cwd, file));
+      const containedPath = toContainedPath(path.resolve(cwd, file));
       if (force) {
-        await replaceFile(target, text);
-      } else if (!(await createFile(target, text))) {
+        await replaceFile(containedPath, text);
+      } else if (!(await createFile(containedPath, text))) {
         throw usageError(`${file} already exists`, 'Choose another name, or add --force.');
       }
       writtenFiles.push(path.resolve(cwd, file));
@@ -183,12 +183,14 @@ async function writeAll(
   } catch (error) {
     if (!force) await Promise.all(writtenFiles.map(file => rm(file, { force: true })));
 
-    const code = getErrorCode(error);
-    if (code === undefined || error instanceof PathFault) throw error;
+    const errorCode = getErrorCode(error);
+    if (errorCode === undefined || error instanceof PathFault) throw error;
 
-    const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
-    const reason = isBlocked ? 'a part of its path is not a directory' : explainUnwritable(code);
-    const name = files[writtenFiles.length]?.file ?? '';
-    throw unwritableError(error, usageError(`${name} can't be written: ${reason}`));
+    const isBlocked = ['EEXIST', 'ENOTDIR'].includes(errorCode);
+    const reason = isBlocked
+      ? 'a part of its path is not a directory'
+      : explainUnwritable(errorCode);
+    const failedFile = files[writtenFiles.length]?.file ?? '';
+    throw unwritableError(error, usageError(`${failedFile} can't be written: ${reason}`));
   }
 }

@@ -41,14 +41,14 @@ async function* fetchPromptPages(
   { client, baseUrl, formatCommand }: Connection,
   signal: AbortSignal,
 ): Pages<PromptSearchRow> {
-  let isFirst = true;
+  let isFirstPage = true;
   try {
     for await (const { rows } of client.prompts.pages({}, { signal })) {
-      isFirst = false;
+      isFirstPage = false;
       yield rows;
     }
   } catch (error) {
-    if (!(error instanceof NotFoundError) || !isFirst) throw error;
+    if (!(error instanceof NotFoundError) || !isFirstPage) throw error;
     throw usageError(
       `${new URL(baseUrl).host} does not list its prompts`,
       `Search them with: ${formatCommand('prompts', 'search')} <words>`,
@@ -57,7 +57,7 @@ async function* fetchPromptPages(
 }
 
 export async function printMatchingPrompts(ctx: Context, words: readonly string[]): Promise<void> {
-  const query = joinQuery(words);
+  const query = requireQuery(words);
   const { client } = await ctx.connection();
   const { rows } = await withSpinner(
     ctx,
@@ -67,7 +67,7 @@ export async function printMatchingPrompts(ctx: Context, words: readonly string[
   await presentList(ctx, rows, createPromptForm(ctx, 'no prompts found\n'));
 }
 
-function joinQuery(words: readonly string[]): string {
+function requireQuery(words: readonly string[]): string {
   const query = words.join(' ').trim();
   if (query === '') {
     throw usageError('nothing to search for', 'For example: promptrun prompts search postcard');
@@ -82,7 +82,7 @@ function joinQuery(words: readonly string[]): string {
   );
 }
 
-// The index is the modality's number; the search finds no video prompts.
+// The index is the modality's number in the search, which finds no video prompts.
 const MODALITY_NAMES = ['text', 'image'];
 
 /**
@@ -119,7 +119,7 @@ function createPromptForm(ctx: Context, emptyText: string): ListForm<PromptSearc
       toTextOrEmpty(row.title),
       toTextOrEmpty(row.description),
     ],
-    emptyText: emptyText,
+    emptyText,
   };
 }
 
@@ -134,8 +134,8 @@ export async function printPrompt(
   { versionId }: FlagsOf<typeof PROMPTS_GET.flags>,
 ): Promise<void> {
   const connection = await getTargetConnection(ctx, prompt);
-  const reading = readNamedPrompt(ctx, connection, prompt, versionId);
-  const version = await withSpinner(ctx, 'asking for the prompt', reading);
+  const versionPromise = readNamedPrompt(ctx, connection, prompt, versionId);
+  const version = await withSpinner(ctx, 'asking for the prompt', versionPromise);
   const isId = versionId !== undefined || isUuid(prompt);
   await presentPromptVersion(ctx, version, connection, isId ? undefined : prompt);
 }

@@ -75,7 +75,7 @@ async function noteMissingFence(ctx: Context, file: string): Promise<void> {
 async function withStorePublisher(
   ctx: Context,
   database: string | undefined,
-  use: (publisher: Publisher) => Promise<void>,
+  work: (publisher: Publisher) => Promise<void>,
 ): Promise<void> {
   const onNotice = (line: string): void => ctx.io.note(`note: ${toOneLine(line)}`);
   const defaultModel = ctx.settings.get('model');
@@ -103,7 +103,7 @@ async function withStorePublisher(
   });
 
   const options = { dataDir: ctx.dataDir, databaseUrl: database, defaultModel, onNotice };
-  await ctx.local.withStore(options, store => use(createPublisher(store)));
+  await ctx.local.withStore(options, store => work(createPublisher(store)));
 }
 
 /**

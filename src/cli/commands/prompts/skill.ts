@@ -3,7 +3,12 @@ import path from 'node:path';
 import { type ContainedPath, resolveContainedPath } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { RunOption } from '../../../wire/index.ts';
-import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
+import {
+  isUuid,
+  MAX_QUERY_LENGTH,
+  type PromptSearchRow,
+  type PromptVersion,
+} from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
@@ -34,7 +39,7 @@ export async function writeSkills(
   resolveContainedPath({ folder, name });
   checkDirectory(folder, name, '--to');
 
-  const { skills, clash } = await createSkills(ctx, prompts);
+  const { skills, clashError } = await createSkills(ctx, prompts);
   const skillFiles = skills.map(({ prompt, name: skillName, text }) => ({
     prompt,
     text,
@@ -48,7 +53,7 @@ export async function writeSkills(
     return { prompt, file: path.relative(ctx.cwd, file) || file };
   });
   await present(ctx, rows, { plain: () => formatPlainRows(rows.map(({ file }) => [file])) });
-  if (clash !== undefined) throw clash;
+  if (clashError !== undefined) throw clashError;
 }
 
 /**
@@ -67,16 +72,16 @@ interface Skill {
   readonly name: string;
   readonly text: string;
   /** The inputs that the skill leaves out, because `-i` can't name them. */
-  readonly untypeable: readonly string[];
+  readonly untypeableKeys: readonly string[];
 }
 
 /** Creates the skills of prompts, without those whose folder another one already has. */
 async function createSkills(
   ctx: Context,
   prompts: readonly string[],
-): Promise<{ skills: readonly Skill[]; clash: CliError | undefined }> {
+): Promise<{ skills: readonly Skill[]; clashError: CliError | undefined }> {
   const skills: Skill[] = [];
-  let clash: CliError | undefined;
+  let clashError: CliError | undefined;
   for (const prompt of prompts) {
     const skill = await createSkill(ctx, prompt);
     const sameNamedSkill = skills.find(({ name }) => name === skill.name);
@@ -84,18 +89,18 @@ async function createSkills(
       skills.push(skill);
       noteMissingInputs(ctx, skill);
     } else {
-      clash ??= usageError(
+      clashError ??= usageError(
         `${sameNamedSkill.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
         'Write it separately, with another --to.',
       );
     }
   }
 
-  return { skills, clash };
+  return { skills, clashError };
 }
 
-function noteMissingInputs({ io }: Context, { prompt, untypeable }: Skill): void {
-  for (const key of untypeable) {
+function noteMissingInputs({ io }: Context, { prompt, untypeableKeys }: Skill): void {
+  for (const key of untypeableKeys) {
     const input = escapeControls(JSON.stringify(key));
     io.note(`note: ${prompt}: the skill lacks the input ${input}, which -i can't name`);
   }
@@ -116,19 +121,21 @@ async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
 
   const models =
     row === undefined ? [] : await connection.resources.getModels({ signal: ctx.signal });
+  const model = row === undefined ? undefined : models[row.model];
   const text = renderSkill({
     name,
     title: version.title,
     description: definition?.description ?? row?.description ?? '',
     config: version.config,
-    options: models[row?.model ?? -1]?.availableRunOptions ?? [],
-    command: (...words) => buildSharedCommand(ctx, { prompt, isFile: file !== undefined }, words),
+    options: model?.availableRunOptions ?? [],
+    buildCommand: (...words) =>
+      buildSharedCommand(ctx, { prompt, isFile: file !== undefined }, words),
   });
-  const untypeable = describeConfig(version.config)
+  const untypeableKeys = describeConfig(version.config)
     .text.map(({ key }) => key)
     .filter(key => !isTypeableKey(key));
 
-  return { prompt, name, text, untypeable };
+  return { prompt, name, text, untypeableKeys };
 }
 
 /**
@@ -154,7 +161,7 @@ async function findSearchRow(
   signal: AbortSignal,
 ): Promise<PromptSearchRow | undefined> {
   if (!isEmbedded) {
-    const words = title.slice(0, 200).trim();
+    const words = title.slice(0, MAX_QUERY_LENGTH).trim();
     if (words === '') return undefined;
     const { rows } = await client.prompts.search(words, { signal });
     return rows.find(row => row.promptId === promptId);
@@ -165,22 +172,25 @@ async function findSearchRow(
   return undefined;
 }
 
+/** Maximum length of a skill's name, by the specification of SKILL.md. */
+const MAX_NAME_LENGTH = 64;
+
 /** Returns the name of a skill and its folder: a–z, 0–9 and single hyphens. */
 function toSkillName(slug: string): string {
   const name = slug
     .toLowerCase()
     .replace(/[^a-z0-9]+/gu, '-')
     .replace(/^-|-$/gu, '')
-    .slice(0, 64)
+    .slice(0, MAX_NAME_LENGTH)
     .replace(/-$/u, '');
   return name === '' ? 'prompt' : name;
 }
 
 /**
- * Refuses a link on the way, and a file that differs, unless `force`.
+ * Refuses to replace a file that differs, unless `force`.
  *
  * @throws {CliError} USAGE_ERROR
- * @throws {LinkFault}
+ * @throws {LinkFault} if the path leads through a link
  */
 function refuseOverwriting(
   { target, text }: { readonly target: ContainedPath; readonly text: string },
@@ -200,16 +210,24 @@ interface SkillSource {
   readonly config: unknown;
   readonly options: readonly RunOption[];
   /** Returns the command line that runs the prompt, quoted for `sh`. */
-  readonly command: (...words: string[]) => string;
+  readonly buildCommand: (...words: string[]) => string;
 }
 
+/** Maximum length of a skill's description, by the specification of SKILL.md. */
 const MAX_DESCRIPTION_LENGTH = 1024;
 
 /**
  * Returns the text of a SKILL.md. Texts from the service are data in it: each is on one line, in
  * quotes, in code or without characters that mean something in Markdown.
  */
-function renderSkill({ name, title, description, config, options, command }: SkillSource): string {
+function renderSkill({
+  name,
+  title,
+  description,
+  config,
+  options,
+  buildCommand,
+}: SkillSource): string {
   const fields = describeConfig(config);
   const inputs = fields.text.filter(({ key }) => isTypeableKey(key));
   const shownTitle = toPlainLine(title) || name;
@@ -228,7 +246,7 @@ description: ${JSON.stringify(cutText(summary, MAX_DESCRIPTION_LENGTH))}
 Run it in a shell:
 
 \`\`\`\`sh
-${command(...listExampleWords(inputs, fields.images.length))}
+${buildCommand(...listExampleWords(inputs, fields.images.length))}
 \`\`\`\`
 ${renderSection('Inputs', inputLines)}${renderSection('Run options', optionLines)}
 ## What comes back
@@ -299,10 +317,10 @@ function toPlainLine(text: string): string {
 /** Returns a service's text as a Markdown code span; its fence is longer than any in the text. */
 function toCodeSpan(text: string): string {
   const line = escapeControls(text.replace(/\s+/gu, ' '));
-  const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  const space = /^`|`$/u.test(line) ? ' ' : '';
-  return `${fence}${space}${line}${space}${fence}`;
+  const longestRunLength = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
+  const fence = '`'.repeat(longestRunLength + 1);
+  const padding = /^`|`$/u.test(line) ? ' ' : '';
+  return `${fence}${padding}${line}${padding}${fence}`;
 }
 
 /** Returns a name as a YAML string: `123`, `1e3` and `true` need quotes. */

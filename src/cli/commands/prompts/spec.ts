@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import { DATABASE_FLAG, INPUT_FLAGS } from '../../core/shared-flags.ts';
 
-const PROMPT_ROW =
+const PROMPT_COLUMNS_NOTE =
   'Columns when piped: slug, prompt version, prompt, modality, estimated credits, time, title, description.';
 
 export const PROMPTS = {
@@ -16,7 +16,7 @@ export const PROMPTS_LIST = {
   summary: 'list all prompts of the local service',
   examples: ['prompts list', 'prompts list --query "[].slug"'],
   notes: `Only the local service can list its prompts. For other services: promptrun prompts search <words>.
-${PROMPT_ROW}`,
+${PROMPT_COLUMNS_NOTE}`,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_GET = {
@@ -42,7 +42,7 @@ export const PROMPTS_SEARCH = {
   summary: 'find prompts',
   arguments: [['<words...>', 'the words to search for']],
   examples: ['prompts search postcard', 'prompts search weekly report --query "[].slug"'],
-  notes: PROMPT_ROW,
+  notes: PROMPT_COLUMNS_NOTE,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_NEW = {

@@ -29,8 +29,8 @@ export async function reset(
   const storedFiles = listStoredItems(ctx).filter(
     ({ name, path }) => names.includes(name) && existsSync(path),
   );
-  const mustConfirm = !yes && storedFiles.length > 0;
-  if (mustConfirm && !(await confirmReset(ctx, storedFiles))) {
+  const needsConfirmation = !yes && storedFiles.length > 0;
+  if (needsConfirmation && !(await confirmReset(ctx, storedFiles))) {
     await reportOutcome(ctx, { removed: [] }, 'Nothing was removed.');
     return;
   }
@@ -57,14 +57,11 @@ async function confirmReset(ctx: Context, files: readonly StoredItem[]): Promise
   return prompter.confirm({ message, default: false }, ctx.signal);
 }
 
-/**
- * Removes keys from the system's keychain, before the file that lists them is removed. A damaged
- * file lists none.
- */
+/** Removes keys from the system's keychain, before the file that lists them is removed. */
 async function forgetKeys({ settings: { credentials } }: Context): Promise<void> {
   try {
     for (const profile of credentials.listProfiles()) await credentials.forget(profile);
   } catch {
-    // The file itself is removed anyway.
+    // A damaged file lists no keys. It is removed anyway.
   }
 }

@@ -13,19 +13,19 @@ import { withSpinner } from '../../terminal/spinner.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 import type { RESOURCES_LIST } from './spec.ts';
 
-export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
+export type ResourcesListFlags = FlagsOf<typeof RESOURCES_LIST.flags>;
 
 /** Lists the models and their run options. */
-export async function printModels(ctx: Context, options: ResourcesListOptions): Promise<void> {
-  if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
-  const chosenModels = (await readOrFetchModels(ctx, options)).filter(model =>
-    matchesFlags(model, options),
+export async function printModels(ctx: Context, flags: ResourcesListFlags): Promise<void> {
+  if (flags.modality !== undefined) requireOneOf('modality', flags.modality, MODALITIES);
+  const chosenModels = (await readOrFetchModels(ctx, flags)).filter(model =>
+    matchesFlags(model, flags),
   );
   const listForm: ListForm<Model> = {
     columns: [
       { title: 'MODEL', min: 12, cell: ({ model }) => model },
       { title: 'MODALITY', cell: ({ modality }) => toTextOrEmpty(modality) },
-      { title: 'RUN OPTIONS', min: 16, cell: formatOptions },
+      { title: 'RUN OPTIONS', min: 16, cell: formatRunOptionsCell },
     ],
     emptyText: 'no models',
   };
@@ -34,7 +34,7 @@ export async function printModels(ctx: Context, options: ResourcesListOptions): 
 
 async function readOrFetchModels(
   ctx: Context,
-  { cached }: ResourcesListOptions,
+  { cached }: ResourcesListFlags,
 ): Promise<readonly unknown[]> {
   if (cached !== true) {
     const { resources } = await ctx.connection();
@@ -54,17 +54,17 @@ async function readOrFetchModels(
   );
 }
 
-function matchesFlags(model: unknown, { modality, model: name }: ResourcesListOptions): boolean {
+function matchesFlags(model: unknown, { modality, model: name }: ResourcesListFlags): boolean {
   const row = (model ?? {}) as Partial<Model>;
-  const hasModality = modality === undefined || row.modality === modality;
-  return hasModality && (name === undefined || row.model === name);
+  const matchesModality = modality === undefined || row.modality === modality;
+  return matchesModality && (name === undefined || row.model === name);
 }
 
-function formatOptions({ availableRunOptions }: Model): string {
+function formatRunOptionsCell({ availableRunOptions }: Model): string {
   return availableRunOptions.map(({ key, options }) => `${key}=${options.join(',')}`).join(' ');
 }
 
-/** Shows the hash, age and file of the cached models. Sends nothing. */
+/** Shows the hash, age and file of the cached models. Sends no request. */
 export async function printModelCacheStatus(ctx: Context): Promise<void> {
   const { file, service, entry } = await readCachedResources(ctx);
   const status = {
@@ -85,6 +85,7 @@ export async function printModelCacheStatus(ctx: Context): Promise<void> {
   ]);
 }
 
+/** Fetches the models and caches them. */
 export async function refreshModels(ctx: Context): Promise<void> {
   const { resources } = await ctx.connection();
   const answer = await resources.refresh({ signal: ctx.signal });

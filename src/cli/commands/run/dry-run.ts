@@ -13,7 +13,7 @@ import { detectShell, quoteIfNeeded, quoteWord, type Shell } from '../../termina
 import type { PreparedRun } from './prepare-run.ts';
 
 /** The default address of `promptrun serve`. */
-const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
+const DEFAULT_SERVE_URL = 'http://127.0.0.1:8787/v1';
 
 /**
  * Prints the request body, and on standard error a curl command that sends it. Creates nothing.
@@ -35,7 +35,7 @@ export async function printDryRun(
   if (globals.query !== undefined) {
     await printValue(ctx, JSON.parse(body));
   } else {
-    await io.out(`${io.stdout.isTerminal ? formatBody(body, request) : body}\n`);
+    await io.out(`${io.stdout.isTerminal ? formatReadableBody(body, request) : body}\n`);
   }
 
   if (globals.quiet) return EXIT.ok;
@@ -47,7 +47,7 @@ export async function printDryRun(
     io.note('note: it prints a key on its first start; create more with: promptrun keys create');
   }
 
-  const address = `${connection.isEmbedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
+  const address = `${connection.isEmbedded ? DEFAULT_SERVE_URL : connection.baseUrl}/runs`;
   const shell = detectShell(ctx.env);
   const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
   const command =
@@ -98,10 +98,10 @@ function isInFile(image: ImageSource): image is ImageSource & { readonly file: s
  * rest is escaped.
  */
 function toExpandingBody(body: string, { images }: RunRequest): string {
-  const wholeBody = parseBody(body);
+  const parsedBody = parseBody(body);
   const encodedImages = images.filter(image => image.kind === 'bytes');
   const imageCommands = new Map<string, string>();
-  for (const [index, image] of listEncodedImages(wholeBody).entries()) {
+  for (const [index, image] of listEncodedImages(parsedBody).entries()) {
     const source = encodedImages[index];
     if (source === undefined || !isInFile(source)) continue;
 
@@ -113,29 +113,26 @@ function toExpandingBody(body: string, { images }: RunRequest): string {
     image.base64 = placeholder;
   }
 
-  const escapedBody = JSON.stringify(wholeBody).replaceAll(/[\\$`]/gu, '\\$&');
+  const escapedBody = JSON.stringify(parsedBody).replaceAll(/[\\$`]/gu, '\\$&');
   return [...imageCommands].reduce(
     (text, [placeholder, expansion]) => text.replace(placeholder, () => expansion),
     escapedBody,
   );
 }
 
-interface WholeBody {
+interface RunBodyJson {
   readonly inputs?: { readonly imageInputs?: readonly { base64?: string }[] };
 }
 
-function parseBody(body: string): WholeBody {
-  return JSON.parse(body) as WholeBody;
+function parseBody(body: string): RunBodyJson {
+  return JSON.parse(body) as RunBodyJson;
 }
 
-function listEncodedImages({ inputs }: WholeBody): { base64?: string }[] {
+function listEncodedImages({ inputs }: RunBodyJson): { base64?: string }[] {
   return (inputs?.imageInputs ?? []).filter(({ base64 }) => base64 !== undefined);
 }
 
-/**
- * Returns a delimiter that occurs nowhere in the request, so that no input can end the
- * here-document.
- */
+/** Returns a delimiter that no input and option contains, so that none can end the here-document. */
 function chooseDelimiter({ text, options }: RunRequest): string {
   const contents = [...text, ...options].flat().join('\n');
   let delimiter = 'END_OF_BODY';
@@ -144,7 +141,7 @@ function chooseDelimiter({ text, options }: RunRequest): string {
 }
 
 /** Returns the body with names of images instead of unreadable base64. */
-function formatBody(body: string, { images }: RunRequest): string {
+function formatReadableBody(body: string, { images }: RunRequest): string {
   const labels = images.flatMap(image =>
     image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],
   );

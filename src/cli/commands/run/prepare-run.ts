@@ -38,7 +38,7 @@ export interface PreparedRun {
   readonly mayBePrompt: boolean;
   /** The estimated credits of a run, from the service's search. */
   readonly estimatedCredits?: unknown;
-  /** False with `--no-validate`. */
+  /** True to check the inputs of a version that the service looks up; false with `--no-validate`. */
   readonly validate: boolean;
 }
 
@@ -52,12 +52,12 @@ export async function prepareRun(
   flags: RunFlags,
   budget: Budget | undefined,
 ): Promise<PreparedRun> {
-  checkFlags(ctx, target, flags);
+  refuseImpossibleFlags(ctx, target, flags);
   const suppliedInputs = await openSuppliedInputs(ctx, flags);
 
   const { name, shownAs, option } =
     target === undefined
-      ? await askForRun(ctx, flags)
+      ? await askForTarget(ctx, flags)
       : { name: target, shownAs: target, option: flags.option };
   const connection = await getTargetConnection(ctx, name);
   budget?.checkCostCap(connection);
@@ -79,7 +79,7 @@ export async function prepareRun(
   const { promptVersionId, mayBePrompt, config } = version;
   const { inputs, answers } = await completeInputs(ctx, config, suppliedInputs, flags);
   if (answers !== undefined) {
-    await reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers);
+    await noteRepeatCommand(ctx, { target, name: shownAs }, { ...flags, option }, answers);
   }
 
   const schemaDigest = connection.recorder && (await computeSchemaFlagDigest(ctx, flags.schema));
@@ -108,7 +108,7 @@ async function openSuppliedInputs(ctx: Context, flags: RunFlags): Promise<Unplac
 }
 
 /** Refuses impossible flags before anything is read or asked. */
-function checkFlags(
+function refuseImpossibleFlags(
   ctx: Context,
   target: string | undefined,
   { ask, model, option }: RunFlags,
@@ -126,7 +126,7 @@ function checkFlags(
 
   const isFile = target !== undefined && findPromptFile(ctx, target, 'command line') !== undefined;
   if (model !== undefined && !isFile) requireLocalService(ctx, '--model');
-  // The parsed options are needed later; this only refuses bad ones.
+  // The result is not needed yet: this only throws for options that can't be parsed.
   parseOptions(option);
 }
 
@@ -143,7 +143,7 @@ async function withConfig(
 ): Promise<ResolvedTarget> {
   if (resolvedTarget.config !== undefined) return resolvedTarget;
 
-  const needsConfig = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
+  const needsConfig = canAskQuestions(ctx) || images.some(({ name }) => name !== undefined);
   const checksInputs = flags.dryRun === true && flags.validate;
   if (!needsConfig && !checksInputs) return resolvedTarget;
 
@@ -172,7 +172,7 @@ async function completeInputs(
 ): Promise<CompletedInputs> {
   const { text, images } = suppliedInputs;
   const namesImages = images.some(({ name }) => name !== undefined);
-  if (config === undefined && !mayAsk(ctx) && !namesImages) {
+  if (config === undefined && !canAskQuestions(ctx) && !namesImages) {
     // Without a config there is nothing to assign or check.
     return { inputs: { text, images: images.map(({ image }) => image) } };
   }
@@ -181,7 +181,7 @@ async function completeInputs(
   const namedInputs = await openNamedImages(fields, suppliedInputs, createImageFinder(ctx));
 
   const inputs = placeImages(fields, namedInputs);
-  if (!mayAsk(ctx)) {
+  if (!canAskQuestions(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
     return { inputs };
   }
@@ -198,8 +198,8 @@ async function completeInputs(
   return completedInputs;
 }
 
-/** Prints the command line that repeats the run without questions, if there were any. */
-async function reportRepetition(
+/** Writes a note with the command line that repeats the run, if anything was asked. */
+async function noteRepeatCommand(
   ctx: Context,
   { target, name }: { readonly target: string | undefined; readonly name: string },
   flags: RunFlags,
@@ -216,19 +216,19 @@ async function reportRepetition(
 
 async function computeSchemaFlagDigest(
   ctx: Context,
-  file: string | undefined,
+  schemaFile: string | undefined,
 ): Promise<string | undefined> {
-  if (file === undefined) return undefined;
+  if (schemaFile === undefined) return undefined;
   const { computeSchemaDigest } = await import('../../outputs/output-schema.ts');
-  return computeSchemaDigest(file, ctx.cwd, '--schema');
+  return computeSchemaDigest(schemaFile, ctx.cwd, '--schema');
 }
 
-/** Returns true if questions can be answered: on a terminal whose input has not ended. */
-function mayAsk(ctx: Context): boolean {
+/** Returns true on a terminal whose input has not ended, so that questions can be answered. */
+function canAskQuestions(ctx: Context): boolean {
   return ctx.isInteractive && !ctx.io.stdin.stream.readableEnded;
 }
 
-async function askForRun(
+async function askForTarget(
   ctx: Context,
   flags: RunFlags,
 ): Promise<{ name: string; shownAs: string; option: readonly string[] }> {

@@ -8,7 +8,10 @@ import type { RUN } from './spec.ts';
 
 export type RunFlags = FlagsOf<typeof RUN.flags>;
 
-/** Returns the argv of a command that combines flags and answers. */
+/**
+ * Returns the argv of a command that repeats a run without questions: with the flags, and with the
+ * answers as inputs and images.
+ */
 export function buildRunArgv(
   globals: GlobalOptions,
   target: string,
@@ -23,9 +26,12 @@ export function buildRunArgv(
     '--no-preview': !flags.preview,
     '--save': save === true,
     '--force': flags.force,
+    '--open': flags.open,
     '--dry-run': flags.dryRun,
+    '--allow-outside': globals.allowOutside,
+    '--allow-private': globals.allowPrivate,
   };
-  const switchWords = Object.entries(switches).flatMap(([word, isOn]) =>
+  const switchFlags = Object.entries(switches).flatMap(([word, isOn]) =>
     isOn === true ? [word] : [],
   );
   const answerPairs = answers.text.map(([key, value]) => `${key}=${escapeLiteralValue(value)}`);
@@ -38,8 +44,9 @@ export function buildRunArgv(
     ...toOptionalFlag('--inputs', flags.inputs),
     ...repeatFlag('--image', [...image, ...answers.images]),
     ...toOptionalFlag('-m', flags.model),
+    ...toOptionalFlag('--models', globals.models),
     ...repeatFlag('-o', option),
-    ...switchWords,
+    ...switchFlags,
     ...toOptionalFlag('--max-cost', flags.maxCost),
     ...toOptionalFlag('--max-credits', flags.maxCredits),
     ...toOptionalFlag('--schema', flags.schema),

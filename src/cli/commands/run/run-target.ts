@@ -37,10 +37,10 @@ export async function runTarget(
   const startedAt = ctx.clock.now();
   const startedRun = await startRun(ctx, preparedRun, {
     wait: flags.wait,
-    stream: mayStream(ctx, flags),
+    stream: shouldStream(ctx, flags),
     budget,
   }).catch(async (error: unknown) => {
-    throw await withInputsHint(error, preparedRun, target);
+    throw await withRefusalHint(error, preparedRun, target);
   });
   if (!flags.wait) return printRunId(ctx, preparedRun.connection, startedRun);
   if (startedRun.kind === 'running') throw new Error('a run that was waited for has not ended');
@@ -54,10 +54,10 @@ export async function runTarget(
 }
 
 /**
- * Adds to a refusal the command that shows the target's inputs, or the models' options, unless its
- * model can't be asked.
+ * Adds to a refusal the command that shows the target's inputs, or the models' options. Leaves it
+ * unchanged if the model has a fault of its own, such as a missing key.
  */
-async function withInputsHint(
+async function withRefusalHint(
   error: unknown,
   { connection, request }: PreparedRun,
   target: string | undefined,
@@ -88,8 +88,8 @@ async function createBudget(ctx: Context, flags: RunFlags): Promise<Budget | und
   return new Budget(ctx, parseCaps(flags));
 }
 
-/** Returns true if text is printed as it arrives: on a terminal; piped output stays complete. */
-function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): boolean {
+/** Returns true if text is printed as it arrives, which is only done on a terminal. */
+function shouldStream({ io, globals }: Context, { stream, wait, save }: RunFlags): boolean {
   const isText = !globals.json && save !== '-';
   return stream && wait && isText && io.stdout.isTerminal;
 }
@@ -135,7 +135,8 @@ interface StartOptions {
 }
 
 /**
- * Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run.
+ * Starts a run. If the service knows no version of the requested id, tries it as the id of a prompt,
+ * and runs the prompt's latest version.
  */
 async function startRun(
   ctx: Context,
@@ -167,9 +168,9 @@ async function startLatestVersion(
     throw await withRefusalDetails(error, refusal);
   });
   if (validate) refuseInputFault(describeConfig(config), request);
-  const latest = { ...preparedRun, request: { ...request, promptVersionId } };
+  const latestRun = { ...preparedRun, request: { ...request, promptVersionId } };
 
-  return startOnce(ctx, latest, { ...options, onRunId: () => {} });
+  return startOnce(ctx, latestRun, { ...options, onRunId: () => {} });
 }
 
 /** Adds the `data` of a service's refusal to the error that is reported instead. */
@@ -191,13 +192,13 @@ async function startOnce(
     ? startLiveText(ctx, connection, () => progress.stop())
     : undefined;
 
-  let startedId: string | undefined;
+  let startedRunId: string | undefined;
   try {
     const creation = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
       estimatedCredits,
       onRunId: runId => {
-        startedId = runId;
+        startedRunId = runId;
         options.onRunId();
       },
       onBegin: async entry => liveText?.follow(entry.id),
@@ -210,7 +211,7 @@ async function startOnce(
   } catch (error) {
     const streamedText = (await liveText?.stop()) ?? '';
     if (streamedText !== '' && !streamedText.endsWith('\n')) await ctx.io.out('\n');
-    throw startedId === undefined ? error : await withRunId(connection, error, startedId);
+    throw startedRunId === undefined ? error : await withRunId(connection, error, startedRunId);
   } finally {
     progress.stop();
   }
@@ -240,18 +241,18 @@ async function withRunId(
 }
 
 /**
- * Prints the text of a run on the terminal as it arrives; sanitises each piece. Calls `onFirst`
- * before the first.
+ * Prints the text of a run on the terminal as it arrives, with each piece sanitised.
  *
+ * @param onFirstText is called before the first piece is printed
  * @param connection must be the embedded service's, or nothing is printed
  */
-function startLiveText(ctx: Context, connection: Connection, onFirst: () => void) {
+function startLiveText(ctx: Context, connection: Connection, onFirstText: () => void) {
   let followedKey: string | undefined;
   let printedText = '';
   let lastWrite: Promise<unknown> = Promise.resolve();
   const unsubscribe = connection.runsHere?.onText(({ idempotencyKey, text }) => {
     if (followedKey === undefined || idempotencyKey !== followedKey || text === '') return;
-    if (printedText === '') onFirst();
+    if (printedText === '') onFirstText();
     printedText += text;
     // Printing the rest will find and report a closed pipe again.
     lastWrite = lastWrite.then(() => ctx.io.out(escapeControls(text))).catch(() => {});

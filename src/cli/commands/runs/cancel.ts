@@ -5,7 +5,7 @@ import { usageError } from '../../core/errors.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { isLocalService } from '../../targets/not-found.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
-import { askOfRun, checkRunsNamed, isUnknownRun, resolveNamedRun } from './named-run.ts';
+import { askOfRun, isUnknownRunError, requireRunsOrLast, resolveNamedRun } from './named-run.ts';
 import type { RUNS_CANCEL } from './spec.ts';
 
 export type RunsCancelFlags = FlagsOf<typeof RUNS_CANCEL.flags>;
@@ -16,7 +16,7 @@ export async function cancelRuns(
   names: readonly string[],
   flags: RunsCancelFlags,
 ): Promise<void> {
-  checkRunsNamed(ctx, names, flags);
+  requireRunsOrLast(ctx, names, flags);
   const connection = await ctx.connection();
   const runs: Run[] = [];
   for (const name of names.length === 0 ? [undefined] : names) {
@@ -31,8 +31,8 @@ export async function cancelRuns(
 }
 
 /**
- * Maximum time to read a run before it is cancelled anyway, in milliseconds, because it may cost
- * money.
+ * Maximum time to read a run before it is cancelled, in milliseconds. It is short, because the run
+ * may cost money meanwhile.
  */
 const READ_TIMEOUT_MS = 2000;
 
@@ -53,10 +53,10 @@ async function isKnownToHaveEnded(
 async function cancelRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
   const { signal } = ctx;
   try {
-    const asking = connection.client.runs.cancel(runId, { signal });
-    return await askOfRun(ctx, connection, { verb: 'cancel', runId }, asking);
+    const cancelRequest = connection.client.runs.cancel(runId, { signal });
+    return await askOfRun(ctx, connection, { verb: 'cancel', runId }, cancelRequest);
   } catch (error) {
-    if (!isUnknownRun(error) || (await isLocalService(connection, signal))) throw error;
+    if (!isUnknownRunError(error) || (await isLocalService(connection, signal))) throw error;
     throw usageError(
       `runs cancel: ${new URL(connection.baseUrl).host} can't cancel runs`,
       'Only the embedded service and a promptrun serve can.',

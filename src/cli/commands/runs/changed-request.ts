@@ -46,15 +46,15 @@ export async function buildChangedRequest(
     await checkOptions(ctx, connection, { promptVersionId, options, uncheckedHints });
   }
 
-  const isNamed = images.some(({ name }) => name !== undefined);
-  const isChecked = flags.validate && suppliedInputs.text.size > 0 && !ctx.isReplay;
+  const hasNamedImages = images.some(({ name }) => name !== undefined);
+  const checksTextInputs = flags.validate && suppliedInputs.text.size > 0 && !ctx.isReplay;
   const config =
-    isNamed || isChecked
+    hasNamedImages || checksTextInputs
       ? (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false })).config
       : {};
   const fields = describeConfig(config);
   const placedInputs = placeImages(fields, { text: suppliedInputs.text, images });
-  const fault = isChecked
+  const fault = checksTextInputs
     ? findSuppliedInputFault(fields, { text: suppliedInputs.text, images: [] })
     : undefined;
   if (fault !== undefined) throw fault;
@@ -89,12 +89,14 @@ async function pickRerunImages(
   }
 
   const images: ImageSource[] = [];
-  const count = Math.max(keptImages.length, suppliedImages.length);
-  for (let index = 0; index < count; index += 1) {
+  const imageCount = Math.max(keptImages.length, suppliedImages.length);
+  for (let index = 0; index < imageCount; index += 1) {
     const keptImage = keptImages[index];
     const suppliedImage = suppliedImages[index];
     if (suppliedImage !== undefined) {
-      if (keptImage !== undefined && !otherImages) checkSameImage(suppliedImage, keptImage, runId);
+      if (keptImage !== undefined && !otherImages) {
+        requireSameImage(suppliedImage, keptImage, runId);
+      }
       images.push(suppliedImage);
     } else if (keptImage !== undefined && 'image' in keptImage) {
       images.push(await openImage(ctx, keptImage.image));
@@ -104,8 +106,8 @@ async function pickRerunImages(
   return images;
 }
 
-/** @throws {CliError} USAGE_ERROR if an image differs from the one of the run */
-function checkSameImage(image: ImageSource, keptImage: KeptImage, runId: string): void {
+/** Refuses an image that differs from the one of the run. @throws {CliError} USAGE_ERROR */
+function requireSameImage(image: ImageSource, keptImage: KeptImage, runId: string): void {
   if (!('sha256' in keptImage) || ('sha256' in image && image.sha256 === keptImage.sha256)) return;
   throw usageError(
     `image ${image.name} differs from the one of run ${runId}${keptImage.name === '' ? '' : ` (${keptImage.name})`}`,

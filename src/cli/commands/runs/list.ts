@@ -74,8 +74,8 @@ function readListRequest({ clock, formatCommand }: Context, flags: RunsListFlags
   }
 
   const query = {
-    startingAfter: checkCursor(flags.startingAfter, '--starting-after', formatCommand),
-    endingBefore: checkCursor(flags.endingBefore, '--ending-before', formatCommand),
+    startingAfter: requireRunId(flags.startingAfter, '--starting-after', formatCommand),
+    endingBefore: requireRunId(flags.endingBefore, '--ending-before', formatCommand),
     status:
       flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
     ...parsePeriod(flags, clock.now()),
@@ -97,7 +97,7 @@ function readLimit({ limit, all }: RunsListFlags): number {
   return Number(limit);
 }
 
-function checkCursor(
+function requireRunId(
   cursor: string | undefined,
   flag: string,
   formatCommand: FormatCommand,
@@ -109,7 +109,7 @@ function checkCursor(
   );
 }
 
-/** The position at which a limited list continues. */
+/** The flag and the run id with which a limited list continues. */
 interface RemainingRuns {
   readonly flag: '--starting-after' | '--ending-before';
   readonly cursor: string;
@@ -119,8 +119,8 @@ interface RemainingRuns {
  * Yields the pages of a request, fetched on demand. Going back, each page is newer than the one
  * before, so all are fetched before any is yielded.
  *
- * @returns the position at which the list continues, if it was limited
  * @param promptVersions keeps only rows of these; the service has no such filter
+ * @returns the position at which the list continues; undefined if it is complete
  */
 async function* fetchRunPages(
   runs: PromptService['runs'],
@@ -143,14 +143,14 @@ async function* fetchRunPages(
     { signal },
   )) {
     const matchingRows = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
-    const firstRow = goesBack ? Math.max(0, matchingRows.length - remainingLimit) : 0;
-    const pageRows = matchingRows.slice(firstRow, firstRow + remainingLimit);
+    const startIndex = goesBack ? Math.max(0, matchingRows.length - remainingLimit) : 0;
+    const pageRows = matchingRows.slice(startIndex, startIndex + remainingLimit);
     remainingLimit -= pageRows.length;
 
-    const edge = goesBack ? pageRows[0] : pageRows.at(-1);
+    const edgeRow = goesBack ? pageRows[0] : pageRows.at(-1);
     remainingRuns =
-      edge !== undefined && (hasMore || pageRows.length < matchingRows.length)
-        ? { flag, cursor: edge.runId }
+      edgeRow !== undefined && (hasMore || pageRows.length < matchingRows.length)
+        ? { flag, cursor: edgeRow.runId }
         : undefined;
 
     if (goesBack) {
@@ -185,13 +185,13 @@ async function findVersions(
   });
 }
 
-/** Minimum width of a terminal for ages with "ago". */
-const MIN_COLUMNS_FOR_DETAILS = 80;
+/** Minimum number of columns of a terminal that shows ages with "ago". */
+const MIN_COLUMNS_FOR_AGO = 80;
 
 function createRunColumns(ctx: Context): ListColumn<RunRow>[] {
   const formatRowAge = (row: RunRow): string =>
     formatIsoAge(toTextOrEmpty(row.createdAt), ctx.clock.now());
-  const isNarrow = ctx.io.stdout.columns < MIN_COLUMNS_FOR_DETAILS;
+  const isNarrow = ctx.io.stdout.columns < MIN_COLUMNS_FOR_AGO;
   return [
     { title: 'RUN', ids: true, cell: row => toTextOrEmpty(row.runId) },
     { title: 'STATUS', cell: row => formatRunStatus(ctx, toTextOrEmpty(row.runStatus)) },
@@ -211,8 +211,8 @@ function createRunColumns(ctx: Context): ListColumn<RunRow>[] {
 }
 
 /**
- * Returns the credits of a run; nothing while they are unknown, as those of a run that was stopped
- * may be.
+ * Returns the credits of a run; nothing if they are unknown, because the run has not ended or was
+ * stopped.
  */
 function formatCreditsCell({ credits, runStatus, usage }: RunRow): string {
   if (credits !== null) return toTextOrEmpty(credits);

@@ -10,7 +10,7 @@ import { createCommandFormatter } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 
 /** Refuses a command line without a run, or with both runs and `--last`. */
-export function checkRunsNamed(
+export function requireRunsOrLast(
   { formatCommand }: Context,
   names: readonly string[],
   { last }: { readonly last?: boolean },
@@ -35,11 +35,11 @@ export async function resolveNamedRun(
 }
 
 /**
- * Waits for the answer to a request about a run.
+ * Returns the answer to a request about a run.
  *
  * @param verb the command of `runs` that sends the request, for the hint
- * @throws {CliError} exit 4 for an unknown run; names the command that asks the service that
- * started it
+ * @throws {CliError} exit 4 for an unknown run, with the command that asks the service at which this
+ * machine started it
  */
 export async function askOfRun<T>(
   ctx: Context,
@@ -52,8 +52,8 @@ export async function askOfRun<T>(
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
 
-    for await (const { runId: startedId, baseUrl } of ctx.journal.readNewestFirst()) {
-      if (startedId !== runId || baseUrl === serviceName) continue;
+    for await (const { runId: startedRunId, baseUrl } of ctx.journal.readNewestFirst()) {
+      if (startedRunId !== runId || baseUrl === serviceName) continue;
 
       const otherService = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
       const command = createCommandFormatter(otherService, ctx.env)('runs', verb, runId);
@@ -83,15 +83,15 @@ export async function readRun(
   runId: string,
   verb: string,
 ): Promise<CreatedRun> {
-  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
-  const run = await askOfRun(ctx, connection, { verb, runId }, asking);
+  const runPromise = connection.client.runs.get(runId, { signal: ctx.signal });
+  const run = await askOfRun(ctx, connection, { verb, runId }, runPromise);
   const entry = ctx.globals.json
     ? await ctx.journal.find(connection.serviceName, run.runId)
     : undefined;
   return entry?.recovered === true ? { ...run, recovered: true } : run;
 }
 
-/** Returns true for the error of `askOfRun` for a run that no known service has. */
-export function isUnknownRun(error: unknown): error is CliError {
+/** Returns true for the error of `askOfRun` for a run that this machine did not start elsewhere. */
+export function isUnknownRunError(error: unknown): error is CliError {
   return error instanceof CliError && error.cause instanceof NotFoundError;
 }

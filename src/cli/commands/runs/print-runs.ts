@@ -15,7 +15,7 @@ import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { askOfRun, checkRunsNamed, readRun, resolveNamedRun } from './named-run.ts';
+import { askOfRun, readRun, requireRunsOrLast, resolveNamedRun } from './named-run.ts';
 import type { RUNS_GET, RUNS_SAVE, RUNS_WAIT } from './spec.ts';
 
 /** Prints the outputs of a run, or a note that it has not ended. */
@@ -24,7 +24,7 @@ export async function printRun(
   name: string | undefined,
   flags: FlagsOf<typeof RUNS_GET.flags>,
 ): Promise<ExitCode> {
-  checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
+  requireRunsOrLast(ctx, name === undefined ? [] : [name], flags);
   const createPresentation = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
   const namedId = await resolveNamedRun(ctx, connection, name);
@@ -65,7 +65,7 @@ export async function saveRuns(
   names: readonly string[],
   flags: RunsSaveFlags,
 ): Promise<ExitCode> {
-  checkRunsSelected(names, flags);
+  requireOneSelection(names, flags);
   const { last: _, since, to, ...outputFlags } = flags;
   const { since: sinceSeconds } = parsePeriod({ since }, ctx.clock.now());
   const saveFlags = { ...outputFlags, save: to ?? (true as const) };
@@ -88,20 +88,20 @@ export async function saveRuns(
     throw usageError('--to - takes the output of one run', `You named ${count} runs.`);
   }
 
-  // A period may have any number of runs, so that its JSON is always a list.
+  // The number of runs in a period varies, so that its JSON is always a list.
   return sinceSeconds === undefined
     ? presentOneOrMore(ctx, connection, presentedRuns)
     : presentRuns(ctx, connection, presentedRuns);
 }
 
 /** Refuses a command line without runs, or with runs that are selected in two ways. */
-function checkRunsSelected(names: readonly string[], { last, since }: RunsSaveFlags): void {
+function requireOneSelection(names: readonly string[], { last, since }: RunsSaveFlags): void {
   const selections = [names.length > 0, last === true, since !== undefined];
   if (selections.filter(Boolean).length === 1) return;
   throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
 }
 
-/** Prints runs; a single one without a list around it. */
+/** Prints runs. A single one is not put into a list. */
 function presentOneOrMore(
   ctx: Context,
   connection: Connection,
@@ -139,7 +139,7 @@ async function readEndedRuns(
   return runs;
 }
 
-/** Returns the ended runs, newest first; writes a note about the others. */
+/** Returns the runs of a period that have ended, newest first. Notes the others. */
 async function fetchRunsSince(
   ctx: Context,
   { client }: Connection,
@@ -164,7 +164,7 @@ export async function waitForRuns(
   names: readonly string[],
   flags: FlagsOf<typeof RUNS_WAIT.flags>,
 ): Promise<ExitCode> {
-  checkRunsNamed(ctx, names, flags);
+  requireRunsOrLast(ctx, names, flags);
 
   if (names.length > 1 && flags.save === '-') {
     throw usageError('--save - takes the output of one run', `You named ${names.length} runs.`);

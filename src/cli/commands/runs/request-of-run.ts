@@ -5,7 +5,7 @@ import type { Connection, Context } from '../../context.ts';
 import { configError, notFoundError, usageError } from '../../core/errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
-import { askOfRun, isUnknownRun } from './named-run.ts';
+import { askOfRun, isUnknownRunError } from './named-run.ts';
 
 /** The parts of a run's request that are kept. */
 export interface RequestOfRun {
@@ -20,6 +20,7 @@ export interface RequestOfRun {
 /** The address in manifests of the embedded service's runs; nothing listens there. */
 const EMBEDDED_URL = 'http://localhost/v1';
 
+/** Maximum length of a manifest, in UTF-16 units. */
 const MAX_REQUEST_CHARACTERS = 64 * 1024 * 1024;
 
 /** An image as `--image` takes it, or the digest of one that the user must pass again. */
@@ -38,8 +39,8 @@ export async function readRequestFromService(
   runId: string,
 ): Promise<RequestOfRun> {
   try {
-    const asking = connection.client.runs.request(runId, { signal: ctx.signal });
-    const keptRequest = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
+    const requestPromise = connection.client.runs.request(runId, { signal: ctx.signal });
+    const keptRequest = await askOfRun(ctx, connection, { verb: 'rerun', runId }, requestPromise);
     const runName = `run ${runId}`;
 
     // Anything but an id could name a file on this machine.
@@ -52,7 +53,7 @@ export async function readRequestFromService(
       options: readTextEntries(keptRequest.runOptions ?? {}, runName),
     };
   } catch (error) {
-    if (!isUnknownRun(error)) throw error;
+    if (!isUnknownRunError(error)) throw error;
     throw notFoundError(
       `run ${toOneLine(runId)} can't be run again: ${toOneLine(error.message)}`,
       `If it was saved with --save: ${connection.formatCommand('runs', 'rerun', `./${runId}.json`)}`,
@@ -60,27 +61,27 @@ export async function readRequestFromService(
   }
 }
 
-function readKeptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
+function readKeptInputs(inputs: unknown, source: string): Pick<RequestOfRun, 'text' | 'images'> {
   const { textInputs = {}, imageInputs = [] } = isJsonObject(inputs) ? inputs : {};
-  if (!Array.isArray(imageInputs)) throw damagedRequestError(where);
+  if (!Array.isArray(imageInputs)) throw damagedRequestError(source);
   return {
-    text: readTextEntries(textInputs, where),
-    images: imageInputs.map((image: unknown) => ({ image: readInlineImage(image, where) })),
+    text: readTextEntries(textInputs, source),
+    images: imageInputs.map((image: unknown) => ({ image: readInlineImage(image, source) })),
   };
 }
 
 /** Returns an image, never as a file name: a service must not choose which files are read here. */
-function readInlineImage(image: unknown, where: string): string {
+function readInlineImage(image: unknown, source: string): string {
   const { type, url, base64 } = isJsonObject(image) ? image : {};
   if (type === 'url' && typeof url === 'string' && /^https:/iu.test(url)) return url;
   if (type === 'base64' && typeof base64 === 'string') return `data:;base64,${base64}`;
-  throw damagedRequestError(where);
+  throw damagedRequestError(source);
 }
 
-function readTextEntries(value: unknown, where: string): Map<string, string> {
+function readTextEntries(value: unknown, source: string): Map<string, string> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string')) {
-    throw damagedRequestError(where);
+    throw damagedRequestError(source);
   }
   return new Map(entries as [string, string][]);
 }
@@ -154,6 +155,6 @@ async function readManifest(
   return value;
 }
 
-function damagedRequestError(where: string): Error {
-  return configError(`${toOneLine(where)} does not contain the request of a run, or is damaged`);
+function damagedRequestError(source: string): Error {
+  return configError(`${toOneLine(source)} does not contain the request of a run, or is damaged`);
 }

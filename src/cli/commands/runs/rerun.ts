@@ -13,7 +13,7 @@ import { createOutputPlan, presentRun, printResult } from '../../outputs/present
 import { requireLocalService } from '../../settings/config/address.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { buildChangedRequest } from './changed-request.ts';
-import { askOfRun, checkRunsNamed, resolveNamedRun } from './named-run.ts';
+import { askOfRun, requireRunsOrLast, resolveNamedRun } from './named-run.ts';
 import { readRequestFromManifest, readRequestFromService } from './request-of-run.ts';
 import type { RUNS_RERUN } from './spec.ts';
 
@@ -25,7 +25,7 @@ export async function rerun(
   name: string | undefined,
   flags: RunsRerunFlags,
 ): Promise<ExitCode> {
-  checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
+  requireRunsOrLast(ctx, name === undefined ? [] : [name], flags);
 
   if (flags.compare === true && (flags.save !== undefined || flags.open === true)) {
     throw usageError(
@@ -64,9 +64,13 @@ export async function rerun(
   });
 }
 
-/** Adds a hint to name the models file again to a refusal of its model. */
-function withModelsFlag({ globals }: Context, { isEmbedded }: Connection, error: unknown): unknown {
-  if (!isMissingModel(error) || !isEmbedded || globals.models !== undefined) return error;
+/** Adds to the refusal of a missing model the hint to name its models file again. */
+function withModelsFlagHint(
+  { globals }: Context,
+  { isEmbedded }: Connection,
+  error: unknown,
+): unknown {
+  if (!isMissingModelError(error) || !isEmbedded || globals.models !== undefined) return error;
   const { message, ...failure } = toFailure(error);
   const hints = ['If the model is in a models file, name the file again: --models <file>'];
   return new CliError(message, { ...failure, hints, cause: error });
@@ -76,13 +80,13 @@ function withModelsFlag({ globals }: Context, { isEmbedded }: Connection, error:
  * Returns true for the refusal of a model that doesn't exist, for which the service has no separate
  * status.
  */
-function isMissingModel(error: unknown): boolean {
+function isMissingModelError(error: unknown): boolean {
   return error instanceof ValidationError && error.message.includes('` does not exist');
 }
 
 async function fetchOriginalRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
-  const answer = connection.client.runs.get(runId, { signal: ctx.signal });
-  return await askOfRun(ctx, connection, { verb: 'rerun', runId }, answer);
+  const runPromise = connection.client.runs.get(runId, { signal: ctx.signal });
+  return await askOfRun(ctx, connection, { verb: 'rerun', runId }, runPromise);
 }
 
 async function createRerun(
@@ -100,7 +104,7 @@ async function createRerun(
     if (creation.kind === 'ended') return creation.run;
     throw new Error('a run that was waited for has not ended');
   } catch (error) {
-    throw withModelsFlag(ctx, connection, error);
+    throw withModelsFlagHint(ctx, connection, error);
   } finally {
     progress.stop();
   }

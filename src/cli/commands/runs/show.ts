@@ -16,7 +16,7 @@ import { listWarnings } from '../../outputs/run-errors.ts';
 import { findStatusPaint } from '../../outputs/run-status.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
-import { checkRunsNamed, readRun, resolveNamedRun } from './named-run.ts';
+import { readRun, requireRunsOrLast, resolveNamedRun } from './named-run.ts';
 import type { RUNS_SHOW } from './spec.ts';
 
 /** Shows a run's status, prompt, name, times and costs, and its shortened outputs. */
@@ -25,7 +25,7 @@ export async function printRunDetails(
   name: string | undefined,
   flags: FlagsOf<typeof RUNS_SHOW.flags>,
 ): Promise<void> {
-  checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
+  requireRunsOrLast(ctx, name === undefined ? [] : [name], flags);
   const connection = await ctx.connection();
   const runId = await resolveNamedRun(ctx, connection, name);
   const run = await readRun(ctx, connection, runId, 'show');
@@ -35,16 +35,16 @@ export async function printRunDetails(
 
   const { warnings: _, ...runFields } = run;
   const warnings = listWarnings(run);
-  const facts = {
+  const shownRun = {
     // The row comes first, because the run itself is newer.
     ...row,
     ...runFields,
     ...(warnings.length > 0 && { warnings }),
     ...(usage && { usage }),
   };
-  await present(ctx, facts, {
-    terminal: () => formatTerminalDetails(ctx, connection, facts),
-    plain: () => formatPlainRows(toDetailRows(facts)),
+  await present(ctx, shownRun, {
+    terminal: () => formatTerminalDetails(ctx, connection, shownRun),
+    plain: () => formatPlainRows(toDetailRows(shownRun)),
   });
 }
 
@@ -61,7 +61,7 @@ async function findRunRow(
   return rows.find(row => row.runId === runId);
 }
 
-/** The usage of a run of the embedded service, the cost in US dollars; null for unknown values. */
+/** The usage of a run of the embedded service. The cost is in US dollars. */
 type ShownUsage = Omit<RunUsage, 'model'>;
 
 type ShownRun = Omit<Run, 'warnings'> &
@@ -76,7 +76,7 @@ function toShownUsage(runCost: RunCost | undefined): ShownUsage | undefined {
   return { tokens, cost: cost === null ? null : toDollars(cost), estimated };
 }
 
-/** Returns the credits of a run; undefined if it took none and its cost is shown instead. */
+/** Returns the credits of a run; undefined if it took none, and its cost is shown instead. */
 function formatShownCredits({ credits, usage }: ShownRun): string | undefined {
   if (credits !== null) return toTextOrEmpty(credits);
   return usage === undefined ? 'free' : undefined;
@@ -90,28 +90,28 @@ function formatCostWithSource({ cost, estimated }: ShownUsage): string {
   return `${formatCost(cost)}${cost !== null && estimated ? ' estimated' : ''}`;
 }
 
-function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun): string {
-  const { promptVersionId, usage } = facts;
-  const createdAt = toTextOrEmpty(facts.createdAt);
+function formatTerminalDetails(ctx: Context, { prompts }: Connection, shownRun: ShownRun): string {
+  const { promptVersionId, usage } = shownRun;
+  const createdAt = toTextOrEmpty(shownRun.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
   const tokenCounts = usage?.tokens ? formatTokenCounts(usage.tokens) : undefined;
 
   return [
-    formatDetail('Run', facts.runId),
-    formatDetail('Status', facts.runStatus, findStatusPaint(ctx, facts.runStatus)),
+    formatDetail('Run', shownRun.runId),
+    formatDetail('Status', shownRun.runStatus, findStatusPaint(ctx, shownRun.runStatus)),
     formatDetail('Prompt', title),
     formatDetail('Version', promptVersionId),
-    formatDetail('Name', facts.runName),
+    formatDetail('Name', shownRun.runName),
     formatDetail(
       'Created',
       createdAt && `${formatIsoAge(createdAt, ctx.clock.now())} (${createdAt})`,
     ),
-    formatDetail('Credits', formatShownCredits(facts)),
-    formatDetail('Tokens', facts.tokens),
+    formatDetail('Credits', formatShownCredits(shownRun)),
+    formatDetail('Tokens', shownRun.tokens),
     formatDetail('Counted', tokenCounts),
     formatDetail('Cost', usage && formatCostWithSource(usage)),
-    ...(facts.warnings ?? []).map(warning => formatDetail('Warning', warning)),
-    ...facts.outputs.map((item, index) =>
+    ...(shownRun.warnings ?? []).map(warning => formatDetail('Warning', warning)),
+    ...shownRun.outputs.map((item, index) =>
       formatDetail(`Output ${index + 1}`, summariseOutput(item)),
     ),
   ].join('');
@@ -123,9 +123,9 @@ function formatDetail(label: string, value: unknown, paint = (text: string) => t
   return text === '' ? '' : `${label.padEnd(10)}${paint(text)}\n`;
 }
 
-function toDetailRows(facts: ShownRun): string[][] {
+function toDetailRows(shownRun: ShownRun): string[][] {
   const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } =
-    facts;
+    shownRun;
   const identity = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
   const countedFields = {
     inputTokens: usage?.tokens?.input,
@@ -138,7 +138,7 @@ function toDetailRows(facts: ShownRun): string[][] {
     ...Object.entries({ ...identity, ...costs })
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [key, toTextOrEmpty(value)]),
-    ...(facts.warnings ?? []).map(warning => ['warning', warning]),
+    ...(shownRun.warnings ?? []).map(warning => ['warning', warning]),
     ...outputs.map(item => ['output', toTextOrEmpty(item.type), summariseOutput(item)]),
   ];
 }

@@ -1,12 +1,12 @@
 import type { CommandSpec, FlagSpec } from '../../core/command-spec.ts';
 import { CAP_FLAGS, MODELS_FLAG, OUTPUT_FLAGS } from '../../core/shared-flags.ts';
 
-const RUN_NAMES =
+const RUN_NAMES_NOTE =
   'Name a run by its id, by a unique beginning of the id (at least 6 characters), or by --last.';
 
-const LAST = ['--last', 'the last run started on this machine'] as const satisfies FlagSpec;
+const LAST_FLAG = ['--last', 'the last run started on this machine'] as const satisfies FlagSpec;
 
-const RUNS_LIST_SPEC = {
+const RUNS_LIST_FIELDS = {
   summary: 'list your runs, newest first',
   flags: [
     ['--limit <n>', 'maximum number of runs (default: 10)'],
@@ -35,33 +35,33 @@ With --ndjson, --query applies to each row.`,
 
 export const RUNS = {
   path: 'runs',
-  ...RUNS_LIST_SPEC,
+  ...RUNS_LIST_FIELDS,
   summary: 'list, read, wait for, repeat and save runs',
   examples: ['runs', 'runs list --status failed', 'runs wait --last'],
 } as const satisfies CommandSpec;
 
-export const RUNS_LIST = { path: 'runs list', ...RUNS_LIST_SPEC } as const satisfies CommandSpec;
+export const RUNS_LIST = { path: 'runs list', ...RUNS_LIST_FIELDS } as const satisfies CommandSpec;
 
 export const RUNS_GET = {
   path: 'runs get',
   summary: 'print the outputs of a run, as promptrun run does',
   arguments: [['[run]', 'the run']],
-  flags: [LAST, ...OUTPUT_FLAGS],
+  flags: [LAST_FLAG, ...OUTPUT_FLAGS],
   examples: [
     'runs get 5f0c8f0e',
     'runs get 5f0c8f --query runStatus',
     'runs get --last --save pictures',
   ],
-  notes: RUN_NAMES,
+  notes: RUN_NAMES_NOTE,
 } as const satisfies CommandSpec;
 
 export const RUNS_SHOW = {
   path: 'runs show',
   summary: 'show the status, prompt, name, times, credits and tokens of a run',
   arguments: [['[run]', 'the run']],
-  flags: [LAST],
+  flags: [LAST_FLAG],
   examples: ['runs show 5f0c8f0e', 'runs show --last --query credits'],
-  notes: `${RUN_NAMES}
+  notes: `${RUN_NAMES_NOTE}
 Name, time and credits are available for the newest 50 runs. Columns when piped: field, value.`,
 } as const satisfies CommandSpec;
 
@@ -69,23 +69,23 @@ export const RUNS_WAIT = {
   path: 'runs wait',
   summary: 'wait for runs to end, then print their outputs',
   arguments: [['[run...]', 'the runs']],
-  flags: [LAST, ...OUTPUT_FLAGS],
+  flags: [LAST_FLAG, ...OUTPUT_FLAGS],
   examples: [
     'runs wait 5f0c8f0e',
     'runs wait 5f0c8f 6f0c8f --json',
     'runs wait --last --timeout 10m --save pictures',
   ],
-  notes: RUN_NAMES,
+  notes: RUN_NAMES_NOTE,
 } as const satisfies CommandSpec;
 
 export const RUNS_CANCEL = {
   path: 'runs cancel',
   summary: 'cancel unfinished runs of the local service',
   arguments: [['[run...]', 'the runs']],
-  flags: [LAST],
+  flags: [LAST_FLAG],
   examples: ['runs cancel 5f0c8f0e', 'runs cancel --last'],
   notes: `A cancelled run counts as failed. A late answer of the model is dropped, but may still be charged.
-${RUN_NAMES}`,
+${RUN_NAMES_NOTE}`,
 } as const satisfies CommandSpec;
 
 export const RUNS_RERUN = {
@@ -93,7 +93,7 @@ export const RUNS_RERUN = {
   summary: 'run the same request again, with your changes',
   arguments: [['[run]', 'the run, or the <runId>.json that --save wrote']],
   flags: [
-    LAST,
+    LAST_FLAG,
     ['-m, --model <model>', 'use this model; embedded service only'],
     ['-i, --input <key=value>', 'change a text input; repeatable', { repeats: true }],
     [
@@ -116,7 +116,7 @@ export const RUNS_RERUN = {
   ],
   notes: `The local service keeps the request of each run, and its images for a day. For a run of another service, name the file \
 that --save wrote and pass its images again. They must be the same images, unless you add --other-images.
-${RUN_NAMES}`,
+${RUN_NAMES_NOTE}`,
 } as const satisfies CommandSpec;
 
 export const RUNS_SAVE = {
@@ -124,7 +124,7 @@ export const RUNS_SAVE = {
   summary: 'write the outputs of runs to files',
   arguments: [['[run...]', 'the runs']],
   flags: [
-    LAST,
+    LAST_FLAG,
     [
       '--since <time>',
       'save every run created at or after this time: Unix seconds, ISO 8601 or an age such as 2h',
@@ -143,7 +143,7 @@ export const RUNS_SAVE = {
     'runs save --since 12h --to pictures',
     'runs save --last --to - > postcard.png',
   ],
-  notes: `${RUN_NAMES}
+  notes: `${RUN_NAMES_NOTE}
 Without --to, files go to the directory in the setting saveDir, or else to the current one. URLs of generated media \
 expire after 24 hours.`,
 } as const satisfies CommandSpec;

@@ -23,7 +23,7 @@ const QUEUE_FORMAT = { pattern: /^\d{1,9}$/, expected: 'a whole number' };
 const RATE_FORMAT = { pattern: /^(?=.*[1-9])\d{1,9}(\.\d+)?$/, expected: 'a number above 0' };
 
 /** Matches an address with a port, such as `127.0.0.1:9464` or `[::1]:9464`. */
-const METRICS_ADDRESS = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[\w.-]+)):(?<port>\d{1,5})$/iu;
+const METRICS_ADDRESS = /^(?:\[(?<ipv6>[0-9a-f:.]+)\]|(?<name>[\w.-]+)):(?<port>\d{1,5})$/iu;
 
 /** Serves the local service over HTTP until a signal ends it, which is a success. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
@@ -32,9 +32,9 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   }
 
   const settings = readServeSettings(flags, ctx.cwd);
-  const endSignal = listenForSignal(ctx);
+  const endSignalListener = listenForSignal(ctx);
   const databaseUrl = findDatabaseUrl(ctx, settings.databaseUrl);
-  checkMediaFlags(settings, databaseUrl);
+  refuseSecondMediaStore(settings, databaseUrl);
 
   const { io, clock } = ctx;
   const service = await ctx.local.serve({
@@ -43,7 +43,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     allowPrivate: ctx.globals.allowPrivate,
     databaseUrl,
     defaultModel: ctx.settings.get('model'),
-    onNotice: line => showNotice(ctx, line),
+    onNotice: line => reportNotice(ctx, line),
     onRequest: served => io.note(formatRequestLine(clock, served)),
     onRunEnd: run => io.note(formatRunLine(clock, run)),
   });
@@ -54,14 +54,14 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     logIn: `promptrun login --base-url ${settings.publicUrl ?? service.url}`,
   });
 
-  await endSignal.arrived;
+  await endSignalListener.signalled;
   const hadSecondSignal = settings.drainMs ? await drainService(ctx, service, flags.drain) : false;
   io.note(`Stopping; ${hadSecondSignal ? 'another' : 'a second'} signal stops it immediately.`);
   await service.close();
 }
 
-/** @throws {CliError} USAGE_ERROR for a media directory beside another place for media */
-function checkMediaFlags(
+/** Refuses a media directory beside another store of media. @throws {CliError} USAGE_ERROR */
+function refuseSecondMediaStore(
   { mediaDir, mediaBucketUrl }: ServeSettings,
   databaseUrl: string | undefined,
 ): void {
@@ -95,38 +95,40 @@ async function announceService(
 }
 
 /**
- * Gives a load balancer time to notice that this instance is about to stop. Returns true if a
- * signal ended the time early.
+ * Gives load balancers time to notice that this instance is about to stop.
+ *
+ * @returns true if a second signal ended the time early
  */
 async function drainService(ctx: Context, service: Service, duration: string): Promise<boolean> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
   const drainEnd = new AbortController();
-  const { arrived, stopListening } = listenForSignal(ctx);
-  void arrived.then(() => drainEnd.abort());
+  const { signalled, stopListening } = listenForSignal(ctx);
+  void signalled.then(() => drainEnd.abort());
   await service.drain(drainEnd.signal);
   stopListening();
   return drainEnd.signal.aborted;
 }
 
-interface NextSignal {
-  readonly arrived: Promise<void>;
+interface SignalListener {
+  /** Resolves when a signal arrives. */
+  readonly signalled: Promise<void>;
   readonly stopListening: () => void;
 }
 
-/** Waits for a signal; the system handles the next one. */
-function listenForSignal(ctx: Context): NextSignal {
+/** Listens for one signal. A later one ends the process, unless something listens for it again. */
+function listenForSignal(ctx: Context): SignalListener {
   let stopListening = (): void => {};
-  const arrived = new Promise<void>(resolve => {
+  const signalled = new Promise<void>(resolve => {
     stopListening = ctx.onInterrupt(() => {
       stopListening();
       resolve();
     });
   });
-  return { arrived, stopListening };
+  return { signalled, stopListening };
 }
 
-/** Prints a notice; warnings even with `--quiet`. */
-function showNotice({ io }: Context, notice: string): void {
+/** Prints a notice. Warnings are printed even with `--quiet`. */
+function reportNotice({ io }: Context, notice: string): void {
   if (notice.startsWith('warning:')) {
     io.error(toOneLine(notice));
   } else {
@@ -134,7 +136,7 @@ function showNotice({ io }: Context, notice: string): void {
   }
 }
 
-/** @throws {CliError} USAGE_ERROR naming the invalid flag */
+/** Reads and checks the flags. @throws {CliError} USAGE_ERROR naming the invalid flag */
 function readServeSettings(flags: ServeFlags, cwd: string): ServeSettings {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError(
@@ -194,17 +196,17 @@ function parsePort(text: string): number {
 }
 
 function parseMetricsAddress(text: string): { host: string; port: number } {
-  const { v6, name, port = '' } = METRICS_ADDRESS.exec(text)?.groups ?? {};
-  const host = v6 ?? name;
+  const { ipv6, name, port = '' } = METRICS_ADDRESS.exec(text)?.groups ?? {};
+  const host = ipv6 ?? name;
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
   throw usageError(`--metrics: '${text}' is not an address such as 127.0.0.1:9464`);
 }
 
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain =
+  const hasOnlyPath =
     url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (isPlain && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
+  if (hasOnlyPath && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
   throw usageError(
     `--public-url: '${text}' is not an http or https URL`,
     'Give one that others can use, with a path if necessary, such as https://host/base.',

@@ -21,7 +21,7 @@ export function readTestOptions(
   flags: TestFlags,
 ): TestOptions {
   refuseResumeConflicts(flags);
-  refuseBesideProviderBatch(flags);
+  refuseProviderBatchConflicts(flags);
   return {
     paths: expandWildcards(paths, ctx.cwd),
     filter: flags.filter,
@@ -39,7 +39,7 @@ export function readTestOptions(
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
     repeating: readRepeatOptions(flags),
-    baseline: checkBaselineFile(flags),
+    baseline: readBaselinePath(flags),
     gate: readTestGate(flags),
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),
@@ -48,7 +48,7 @@ export function readTestOptions(
   };
 }
 
-/** Refuses flags that need `--resume` or exclude it. @throws {CliError} USAGE_ERROR */
+/** Refuses flags that need `--resume`, or can't be used with it. @throws {CliError} USAGE_ERROR */
 function refuseResumeConflicts({
   resume = false,
   failed = false,
@@ -66,7 +66,7 @@ function refuseResumeConflicts({
 }
 
 /** Refuses flags that can't be combined with a provider's batch. @throws {CliError} USAGE_ERROR */
-function refuseBesideProviderBatch({
+function refuseProviderBatchConflicts({
   providerBatch = false,
   watch = false,
   sure = false,
@@ -83,11 +83,11 @@ function refuseBesideProviderBatch({
 }
 
 /**
- * Returns the baseline file.
+ * Returns the path of the baseline.
  *
- * @throws {CliError} USAGE_ERROR for flags that select cases by their results
+ * @throws {CliError} USAGE_ERROR with flags that run only some of the cases
  */
-function checkBaselineFile({
+function readBaselinePath({
   baseline,
   failed = false,
   watch = false,
@@ -131,13 +131,14 @@ const DEFAULT_MAX_REPEAT = 100;
 function readRepeatOptions({ repeat, sure = false, maxRepeat }: TestFlags): RepeatOptions {
   if (maxRepeat !== undefined && !sure) throw usageError('--max-repeat needs --sure');
   return {
-    repeat: repeat === undefined ? undefined : parseRuns('--repeat', repeat),
+    repeat: repeat === undefined ? undefined : parseRunCount('--repeat', repeat),
     sure,
-    maxRepeat: maxRepeat === undefined ? DEFAULT_MAX_REPEAT : parseRuns('--max-repeat', maxRepeat),
+    maxRepeat:
+      maxRepeat === undefined ? DEFAULT_MAX_REPEAT : parseRunCount('--max-repeat', maxRepeat),
   };
 }
 
-function parseRuns(flag: string, text: string): number {
+function parseRunCount(flag: string, text: string): number {
   const count = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
   if (count >= 1 && count <= MAX_REPEAT) return count;
   throw usageError(
@@ -163,17 +164,18 @@ function pairOutputs(
     out: files[index] === '-' ? undefined : files[index],
   }));
 
-  // An empty path stands for standard output.
-  const absolutePaths = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
-  const duplicate = outputs.find(
-    (_, index) => absolutePaths.indexOf(absolutePaths[index] ?? '') !== index,
+  const absolutePaths = outputs.map(({ out }) =>
+    out === undefined ? '-' : path.resolve(cwd, out),
   );
-  if (duplicate === undefined) return outputs;
+  const duplicateOutput = outputs.find(
+    (_, index) => absolutePaths.indexOf(absolutePaths[index] ?? '') < index,
+  );
+  if (duplicateOutput === undefined) return outputs;
 
   throw usageError(
-    duplicate.out === undefined
+    duplicateOutput.out === undefined
       ? 'two reports go to standard output'
-      : `--out: two reports go to ${duplicate.out}`,
+      : `--out: two reports go to ${duplicateOutput.out}`,
     'Give each --reporter an --out of its own; the nth belongs to the nth.',
   );
 }

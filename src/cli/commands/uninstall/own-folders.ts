@@ -7,22 +7,21 @@ import type { StoredFolder } from '../../settings/stored-items.ts';
 export interface OwnFolder {
   readonly files: RegExp;
   readonly folders?: Readonly<Record<string, OwnFolder>>;
-  /** Folders with these names are its own, with everything in them. */
+  /** The names of folders that are promptrun's own, with everything in them. */
   readonly wholeFolders?: RegExp;
 }
 
-/**
- * The content of a folder: files that promptrun wrote, innermost folders first, and other files.
- */
+/** The content of a folder and of the folders in it. */
 export interface FolderContent {
+  /** The files that promptrun wrote. */
   readonly ownFiles: readonly string[];
   /** Folders that are empty once promptrun's files are removed, innermost first. */
   readonly folders: readonly string[];
   readonly otherFiles: readonly string[];
 }
 
-/** The name of a file that is still being written. */
-const PART_FILE = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
+/** Matches the name of a file that is still being written. */
+const PART_FILE_PATTERN = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
 const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 const ANY_NAME = /^/u;
@@ -33,19 +32,22 @@ const WHOLE_FOLDER: OwnFolder = { files: ANY_NAME, wholeFolders: ANY_NAME };
 /** The folder of settings and caches. */
 const CONFIG_FOLDER: OwnFolder = {
   files: new RegExp(
-    String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART_FILE})$`,
+    String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART_FILE_PATTERN})$`,
     'u',
   ),
 };
 
 /** A folder of the journals from which commands resume their work. */
 const RESUME_FOLDER: OwnFolder = {
-  files: new RegExp(String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART_FILE})$`, 'u'),
+  files: new RegExp(
+    String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART_FILE_PATTERN})$`,
+    'u',
+  ),
 };
 
 const STATE_FOLDER: OwnFolder = {
   files: new RegExp(
-    String.raw`^(?:journal(?:-[\w-]+)?\.jsonl(?:\.lock)?|batch-[\w-]+\.jsonl\.journal(?:\.lock)?|${PART_FILE})$`,
+    String.raw`^(?:journal(?:-[\w-]+)?\.jsonl(?:\.lock)?|batch-[\w-]+\.jsonl\.journal(?:\.lock)?|${PART_FILE_PATTERN})$`,
     'u',
   ),
   folders: {
@@ -58,18 +60,20 @@ const STATE_FOLDER: OwnFolder = {
 /** The folder of the local service. */
 const DATA_FOLDER: OwnFolder = {
   files: new RegExp(
-    String.raw`^(?:promptrun(?:-aside-[\w-]+)?\.db(?:[.-][\w.-]+)?|${PART_FILE})$`,
+    String.raw`^(?:promptrun(?:-aside-[\w-]+)?\.db(?:[.-][\w.-]+)?|${PART_FILE_PATTERN})$`,
     'u',
   ),
   folders: {
-    media: { files: new RegExp(String.raw`^(?:${UUID_PATTERN}(?:-\d+)?\.\w+|${PART_FILE})$`, 'u') },
+    media: {
+      files: new RegExp(String.raw`^(?:${UUID_PATTERN}(?:-\d+)?\.\w+|${PART_FILE_PATTERN})$`, 'u'),
+    },
     inputs: {
-      files: new RegExp(`^${PART_FILE}$`, 'u'),
+      files: new RegExp(`^${PART_FILE_PATTERN}$`, 'u'),
       wholeFolders: new RegExp(`^${UUID_PATTERN}$`, 'u'),
     },
     workers: { files: /\.lock(?:-journal)?$/u },
     programs: { files: new RegExp(String.raw`^${UUID_PATTERN}\.json(?:\.lock)?$`, 'u') },
-    'unstored-runs': { files: new RegExp(`^(?:${UUID_PATTERN}|${PART_FILE})$`, 'u') },
+    'unstored-runs': { files: new RegExp(`^(?:${UUID_PATTERN}|${PART_FILE_PATTERN})$`, 'u') },
   },
 };
 
@@ -78,7 +82,7 @@ const DATA_FOLDER: OwnFolder = {
  * its content, as in `.9f86d081884c7d65-a1b2`.
  */
 const CACHE_FOLDER: OwnFolder = {
-  files: new RegExp(`^${PART_FILE}$`, 'u'),
+  files: new RegExp(`^${PART_FILE_PATTERN}$`, 'u'),
   wholeFolders: /^\.?[0-9a-f]{16,128}(?:[.-][\w.-]+)?$/u,
 };
 
@@ -106,10 +110,10 @@ export function listOwnFolder(
     if (entry.isFile() && files.test(entry.name)) {
       content.ownFiles.push(entryPath);
     } else if (entry.isDirectory() && ownFolder !== undefined) {
-      const inner = listOwnFolder(entryPath, ownFolder);
-      content.ownFiles.push(...inner.ownFiles);
-      content.folders.push(...inner.folders);
-      content.otherFiles.push(...inner.otherFiles);
+      const innerContent = listOwnFolder(entryPath, ownFolder);
+      content.ownFiles.push(...innerContent.ownFiles);
+      content.folders.push(...innerContent.folders);
+      content.otherFiles.push(...innerContent.otherFiles);
     } else {
       content.otherFiles.push(entryPath);
     }

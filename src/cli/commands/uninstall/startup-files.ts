@@ -41,9 +41,9 @@ export function listStartupFiles(env: Env): StartupFile[] {
  * it, stay.
  */
 export function removeOwnLines(file: string): void {
-  const handle = openSync(file, 'r+');
+  const fileDescriptor = openSync(file, 'r+');
   try {
-    const oldBytes = readFileSync(handle);
+    const oldBytes = readFileSync(fileDescriptor);
 
     // With one byte per character, invalid UTF-8 stays unchanged.
     const { byteOrderMark, lines, encoding } = decodeStartupFile(oldBytes, 'latin1');
@@ -52,13 +52,13 @@ export function removeOwnLines(file: string): void {
 
     let offset = 0;
     while (offset < newBytes.length) {
-      offset += writeSync(handle, newBytes, offset, newBytes.length - offset, offset);
+      offset += writeSync(fileDescriptor, newBytes, offset, newBytes.length - offset, offset);
     }
 
-    ftruncateSync(handle, newBytes.length);
-    fsyncSync(handle);
+    ftruncateSync(fileDescriptor, newBytes.length);
+    fsyncSync(fileDescriptor);
   } finally {
-    closeSync(handle);
+    closeSync(fileDescriptor);
   }
 }
 
@@ -114,7 +114,7 @@ function listCandidateFiles(env: Env): string[] {
       joinEach(folder, ['.zshrc', '.zprofile', '.zshenv', '.zlogin']),
     ),
     path.join(configFolder, 'fish', 'config.fish'),
-    getFishScript(configFolder),
+    getFishScriptPath(configFolder),
     ...powerShellFolders.flatMap(folder =>
       joinEach(folder, ['Microsoft.PowerShell_profile.ps1', 'profile.ps1']),
     ),
@@ -122,16 +122,16 @@ function listCandidateFiles(env: Env): string[] {
 }
 
 /** Returns the file to which earlier versions wrote the script for fish. */
-export function findFishScript(env: Env): string | undefined {
+export function findFishScriptPath(env: Env): string | undefined {
   const home = findHomeDirectory(env);
-  return home === undefined ? undefined : getFishScript(getConfigFolder(env, home));
+  return home === undefined ? undefined : getFishScriptPath(getConfigFolder(env, home));
 }
 
 function getConfigFolder(env: Env, home: string): string {
   return env['XDG_CONFIG_HOME'] || path.join(home, '.config');
 }
 
-function getFishScript(configFolder: string): string {
+function getFishScriptPath(configFolder: string): string {
   return path.join(configFolder, 'fish', 'completions', 'promptrun.fish');
 }
 

@@ -19,13 +19,13 @@ import { formatPlainRows } from '../../terminal/table.ts';
 import { type FolderContent, listOwnFolder, OWN_FOLDERS } from './own-folders.ts';
 import type { UNINSTALL } from './spec.ts';
 import {
-  findFishScript,
+  findFishScriptPath,
   listStartupFiles,
   removeOwnLines,
   type StartupFile,
 } from './startup-files.ts';
 
-/** An item of the list to remove. */
+/** A thing to remove, as the list shows it. */
 interface RemovableItem {
   readonly place: string;
   readonly holds: string;
@@ -127,7 +127,7 @@ function planRemoval(ctx: Context): RemovalPlan {
   return {
     items: [
       ...listKeychainItems(ctx),
-      ...startupFiles.filter(({ ownLines }) => ownLines.length > 0).map(createLineItem),
+      ...startupFiles.filter(({ ownLines }) => ownLines.length > 0).map(createStartupLineItem),
       ...listFishItems(env),
       ...folders.flatMap(folder => listFolderItems(ctx, folder)),
     ],
@@ -159,7 +159,7 @@ function listKeychainItems({ settings: { credentials } }: Context): RemovableIte
   }
 }
 
-function createLineItem({ path: file, ownLines }: StartupFile): RemovableItem {
+function createStartupLineItem({ path: file, ownLines }: StartupFile): RemovableItem {
   return {
     place: `${file}:${ownLines.join(',')}`,
     holds: 'the line that installs completion',
@@ -169,7 +169,7 @@ function createLineItem({ path: file, ownLines }: StartupFile): RemovableItem {
 
 /** Returns the script for fish that earlier versions wrote to a file. */
 function listFishItems(env: Context['env']): RemovableItem[] {
-  const file = findFishScript(env);
+  const file = findFishScriptPath(env);
   if (file === undefined || !isFishScript(file)) return [];
   return [
     { place: file, holds: 'completion for fish', remove: () => rmSync(file, { force: true }) },
@@ -234,7 +234,7 @@ function listFolderItems(
   }));
 }
 
-/** Groups files by the entry of the folder that holds them. */
+/** Groups files by the entry of the folder that they are, or are in. */
 function groupByEntry(folder: string, files: readonly string[]): Map<string, string[]> {
   const filesByEntry = new Map<string, string[]>();
   for (const file of files) {
@@ -262,12 +262,13 @@ function listLeftovers(folder: string, { otherFiles }: FolderContent): string[] 
 /** Returns the command that removes the package, by the way of its installation. */
 function buildPackageRemoval(shell: Shell): string {
   if (isSingleFile()) return buildFileRemoval(resolveExecutablePath(), shell);
-  const modules = path.dirname(path.dirname(resolveInstalledFile('package.json')));
-  const project = path.dirname(modules);
+  const modulesFolder = path.dirname(path.dirname(resolveInstalledFile('package.json')));
+  const projectFolder = path.dirname(modulesFolder);
   // npm's global folder has no package.json beside its node_modules.
   const isInProject =
-    path.basename(modules) === 'node_modules' && existsSync(path.join(project, 'package.json'));
-  return `npm uninstall ${isInProject ? `--prefix ${quoteIfNeeded(project, shell)}` : '--global'} promptrun`;
+    path.basename(modulesFolder) === 'node_modules' &&
+    existsSync(path.join(projectFolder, 'package.json'));
+  return `npm uninstall ${isInProject ? `--prefix ${quoteIfNeeded(projectFolder, shell)}` : '--global'} promptrun`;
 }
 
 /** Returns the command that removes a file, for the shell that reads it. */

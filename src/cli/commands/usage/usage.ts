@@ -36,7 +36,7 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
   );
 
   const rows = [...groups].map(([key, total]) => total.toGroupUsage(key));
-  const sortedRows = rows.toSorted(by === 'day' ? compareKeys : compareMostFirst);
+  const sortedRows = rows.toSorted(by === 'day' ? compareGroupKeys : compareByCost);
   await presentList(ctx, sortedRows, {
     columns: createUsageColumns(sortedRows, by),
     cells: formatPlainUsageCells,
@@ -69,14 +69,16 @@ async function groupRuns(
       : (row: RunRow) => getUsageKey(row, grouping);
 
   const groups = new Map<string, UsageTotal>();
-  const buffer = createRowBuffer<string>('runs');
+  // Limits the memory that groups may take.
+  const keyBuffer = createRowBuffer<string>('runs');
   const query = { ...period, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
     const key = toTextOrEmpty(await getGroupName(row));
     const total = groups.get(key) ?? new UsageTotal();
-    if (!groups.has(key)) buffer.add([key]);
-    groups.set(key, total);
     total.add(row);
+    if (groups.has(key)) continue;
+    keyBuffer.add([key]);
+    groups.set(key, total);
   }
 
   return groups;
@@ -92,12 +94,13 @@ async function createPromptNamer(
 ): Promise<(row: RunRow) => Promise<string>> {
   const { signal } = ctx;
   const slugs = isEmbedded ? await fetchPublishedSlugs(client, signal) : prompts.getSlugs();
-  const slugsOfTitles = findUniqueSlugs(prompts.listVersions(), slugs);
-  const names = new Map<string, string>();
-  const buffer = createRowBuffer<string>('runs');
+  const slugsByTitle = mapTitlesToSlugs(prompts.listVersions(), slugs);
+  const namesByVersion = new Map<string, string>();
+  // Limits the memory that names may take.
+  const nameBuffer = createRowBuffer<string>('runs');
 
   return async ({ promptVersionId, runName }) => {
-    const cachedName = names.get(promptVersionId);
+    const cachedName = namesByVersion.get(promptVersionId);
     if (cachedName !== undefined) return cachedName;
 
     let version = prompts.get(promptVersionId);
@@ -109,29 +112,29 @@ async function createPromptNamer(
 
     const slug = version && slugs.get(version.promptId);
     const title = version?.title ?? (runName || promptVersionId);
-    const name = slug ?? slugsOfTitles.get(title) ?? title;
-    buffer.add([promptVersionId, name]);
-    names.set(promptVersionId, name);
+    const name = slug ?? slugsByTitle.get(title) ?? title;
+    nameBuffer.add([promptVersionId, name]);
+    namesByVersion.set(promptVersionId, name);
 
     return name;
   };
 }
 
 /**
- * Returns the slugs of titles that only one known prompt has. A run is named after its prompt, so
- * its title finds the prompt even if this machine has never read its version.
+ * Returns slugs by title, for titles that only one known prompt has. A run is named after the title
+ * of its prompt, so that its slug is found even if this machine has never read the version.
  */
-function findUniqueSlugs(
+function mapTitlesToSlugs(
   versions: readonly KnownVersion[],
   slugs: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
-  const promptsOfTitles = new Map<string, Set<string>>();
+  const promptIdsByTitle = new Map<string, Set<string>>();
   for (const { title, promptId } of versions) {
-    promptsOfTitles.set(title, (promptsOfTitles.get(title) ?? new Set()).add(promptId));
+    promptIdsByTitle.set(title, (promptIdsByTitle.get(title) ?? new Set()).add(promptId));
   }
 
   const slugsByTitle = new Map<string, string>();
-  for (const [title, [promptId = '', ...otherPromptIds]] of promptsOfTitles) {
+  for (const [title, [promptId = '', ...otherPromptIds]] of promptIdsByTitle) {
     const slug = slugs.get(promptId);
     if (slug !== undefined && otherPromptIds.length === 0) slugsByTitle.set(title, slug);
   }
@@ -150,11 +153,11 @@ async function fetchPublishedSlugs(
   return slugs;
 }
 
-function compareKeys(one: GroupUsage, other: GroupUsage): number {
+function compareGroupKeys(one: GroupUsage, other: GroupUsage): number {
   return one.key < other.key ? -1 : 1;
 }
 
-function compareMostFirst(one: GroupUsage, other: GroupUsage): number {
+function compareByCost(one: GroupUsage, other: GroupUsage): number {
   return (
     (other.cost ?? 0) - (one.cost ?? 0) || other.credits - one.credits || other.runs - one.runs
   );
@@ -183,7 +186,7 @@ function formatPlainUsageCells({
   ];
 }
 
-// Fits into 80 columns together with all figures.
+/** Width of the longest bar. With it, all figures fit into 80 columns. */
 const USAGE_BAR_WIDTH = 10;
 
 function createUsageColumns(

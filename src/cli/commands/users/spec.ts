@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import { DATABASE_FLAG } from '../../core/shared-flags.ts';
 
-const USER_ROW = 'Columns when piped: user, plan, credits, number of keys.';
+const USER_COLUMNS_NOTE = 'Columns when piped: user, plan, credits, number of keys.';
 
 export const USERS = {
   path: 'users',
@@ -16,7 +16,7 @@ export const USERS_LIST = {
   summary: 'list the users of the local service',
   flags: [DATABASE_FLAG],
   examples: ['users list'],
-  notes: USER_ROW,
+  notes: USER_COLUMNS_NOTE,
 } as const satisfies CommandSpec;
 
 export const USERS_SHOW = {
@@ -25,7 +25,7 @@ export const USERS_SHOW = {
   arguments: [['<user>', 'the name of the user']],
   flags: [DATABASE_FLAG],
   examples: ['users show ci', 'users show ci --query credits'],
-  notes: USER_ROW,
+  notes: USER_COLUMNS_NOTE,
 } as const satisfies CommandSpec;
 
 export const USERS_SET = {

@@ -86,7 +86,7 @@ interface ChosenVersions {
   readonly promptId: string;
   /** The published versions that the service lists, newest first. */
   readonly entries: readonly PromptVersionEntry[];
-  /** A file's version is the last; undefined if there is only one version. */
+  /** Undefined if there are no two different versions. A file's version comes second. */
   readonly versionIds: readonly [firstId: string, secondId: string] | undefined;
 }
 
@@ -105,7 +105,7 @@ async function chooseVersions(
 ): Promise<ChosenVersions> {
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-  const listing = askOfPrompt(connection, namedPrompt, signal, async ids => {
+  const listRequest = askOfPrompt(connection, namedPrompt, signal, async ids => {
     const list = await connection.client.versions.list(ids.promptId, { signal });
     return { ...list, namedId: ids.promptVersionId };
   });
@@ -117,8 +117,10 @@ async function chooseVersions(
     namedId: namedPrompt.promptVersionId,
   };
 
-  const listed = isFile ? ((await unlessNotFound(listing)) ?? unpublished) : await listing;
-  const { promptId, versions: entries, namedId } = listed;
+  const versionList = isFile
+    ? ((await unlessNotFound(listRequest)) ?? unpublished)
+    : await listRequest;
+  const { promptId, versions: entries, namedId } = versionList;
 
   const listedPrompt = { slug: prompt, promptId, versions: entries };
   const requestedIds: string[] = [];
@@ -144,8 +146,9 @@ function pairWithFile(
 }
 
 /**
- * Returns the two requested versions, or one with the version in the prompt's name or the latest,
- * or the latest two.
+ * Returns two requested versions. With one, returns it and the version in the prompt's name, or else
+ * the latest. With none, returns the version in the prompt's name and the latest, or else the latest
+ * two.
  */
 function pairPublished(
   entries: readonly PromptVersionEntry[],
@@ -153,13 +156,13 @@ function pairPublished(
   namedId: string | undefined,
 ): ChosenVersions['versionIds'] {
   const [latest, secondLatest] = entries.map(({ promptVersionId }) => promptVersionId);
-  if (first !== undefined && second !== undefined) return pairDifferent(first, second);
-  if (first !== undefined) return pairDifferent(first, namedId ?? latest);
-  if (namedId !== undefined && namedId !== latest) return pairDifferent(namedId, latest);
-  return pairDifferent(secondLatest, latest);
+  if (first !== undefined && second !== undefined) return pairIfDifferent(first, second);
+  if (first !== undefined) return pairIfDifferent(first, namedId ?? latest);
+  if (namedId !== undefined && namedId !== latest) return pairIfDifferent(namedId, latest);
+  return pairIfDifferent(secondLatest, latest);
 }
 
-function pairDifferent(
+function pairIfDifferent(
   olderId: string | undefined,
   newerId: string | undefined,
 ): ChosenVersions['versionIds'] {
@@ -168,20 +171,20 @@ function pairDifferent(
 }
 
 /**
- * Compares by the order of the list, oldest first. Unlisted versions come before all others, in the
- * order of their time.
+ * Returns a negative number if a version is older than another, by the order of the list. Versions
+ * that it lacks are older than all others, and are compared by their time.
  */
 function compareAges(
   entries: readonly PromptVersionEntry[],
   version: PromptVersion,
   otherVersion: PromptVersion,
 ): number {
-  const listIndex = ({ promptVersionId }: PromptVersion): number => {
+  const getListIndex = ({ promptVersionId }: PromptVersion): number => {
     const index = entries.findIndex(entry => entry.promptVersionId === promptVersionId);
     return index === -1 ? entries.length : index;
   };
   return (
-    listIndex(otherVersion) - listIndex(version) ||
+    getListIndex(otherVersion) - getListIndex(version) ||
     Date.parse(version.publishedAt) - Date.parse(otherVersion.publishedAt)
   );
 }
@@ -197,12 +200,12 @@ function formatChanges(
     paint.green(`+++ ${formatVersionHeadline(ctx, newer)}`),
   ];
 
-  const showText = ctx.io.stdout.isTerminal ? escapeControls : (text: string) => text;
+  const sanitise = ctx.io.stdout.isTerminal ? escapeControls : (text: string) => text;
   const parts = changes.flatMap(({ what, name, lines }) => [
     '',
     paint.bold(toOneLine(name === undefined ? what : `${what} ${name}`)),
     ...lines.map(line => {
-      const text = showText(line);
+      const text = sanitise(line);
       if (line.startsWith('-')) return paint.red(text);
       return line.startsWith('+') ? paint.green(text) : text;
     }),
@@ -235,26 +238,29 @@ interface VersionChange {
 }
 
 /** A version, and the text of its file or template if it is known. */
-type Version = PromptVersion & { readonly text: string | undefined };
+type VersionWithText = PromptVersion & { readonly text: string | undefined };
 
 /**
  * Returns the changes of the title, each input, other fields of the config, and the prompt's text
  * if it is known.
  */
-async function listVersionChanges(older: Version, newer: Version): Promise<VersionChange[]> {
+async function listVersionChanges(
+  older: VersionWithText,
+  newer: VersionWithText,
+): Promise<VersionChange[]> {
   const before = describeConfig(older.config);
   const after = describeConfig(newer.config);
-  const mapInputs = ({ text }: InputFields) =>
+  const mapTextInputs = ({ text }: InputFields) =>
     new Map(text.map(({ key, ...field }) => [key, field]));
   const mapImages = (fields: InputFields) =>
     new Map(fields.images.map((image, index) => [String(index + 1), image]));
 
   return [
     ...listChangedKeys('title', toUnnamedValue(older.title), toUnnamedValue(newer.title)),
-    ...listChangedKeys('input', mapInputs(before), mapInputs(after)),
+    ...listChangedKeys('input', mapTextInputs(before), mapTextInputs(after)),
     ...listChangedKeys('image input', mapImages(before), mapImages(after)),
     ...listChangedKeys('config', pickOtherFields(older.config), pickOtherFields(newer.config)),
-    ...(await listFileChanges(older.text, newer.text)),
+    ...(await listTextChanges(older.text, newer.text)),
   ];
 }
 
@@ -292,7 +298,7 @@ function listChangedKeys(
     }));
 }
 
-async function listFileChanges(
+async function listTextChanges(
   olderText: string | undefined,
   newerText: string | undefined,
 ): Promise<VersionChange[]> {

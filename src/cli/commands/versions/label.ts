@@ -15,10 +15,10 @@ import type { VERSIONS_LABEL } from './spec.ts';
 export async function changeLabel(
   ctx: Context,
   prompt: string,
-  words: readonly string[],
+  versionAndLabel: readonly string[],
   { remove }: FlagsOf<typeof VERSIONS_LABEL.flags>,
 ): Promise<void> {
-  const { version, label } = parseVersionAndLabel(words, { isRemoval: remove === true });
+  const { version, label } = parseVersionAndLabel(versionAndLabel, { isRemoval: remove === true });
 
   if (findPromptFile(ctx, prompt, 'command line') !== undefined) {
     throw usageError('a label belongs to a published prompt: give its slug, not a file');
@@ -51,8 +51,8 @@ function parseVersionAndLabel(
   words: readonly string[],
   { isRemoval }: { readonly isRemoval: boolean },
 ): { version: string | undefined; label: string } {
-  const [first = '', second, ...extraWords] = words;
-  const isComplete = (second === undefined) === isRemoval && extraWords.length === 0;
+  const [firstWord = '', secondWord, ...extraWords] = words;
+  const isComplete = (secondWord === undefined) === isRemoval && extraWords.length === 0;
   if (!isComplete) {
     throw usageError(
       isRemoval
@@ -62,10 +62,10 @@ function parseVersionAndLabel(
     );
   }
 
-  const label = second ?? first;
+  const label = secondWord ?? firstWord;
   const fault = findLabelFault(label);
   if (fault !== undefined) throw usageError(`${JSON.stringify(label)} is not a label: ${fault}`);
-  return { version: isRemoval ? undefined : first, label };
+  return { version: isRemoval ? undefined : firstWord, label };
 }
 
 /** Returns a published prompt. @throws {CliError} exit 4 if it is not published */

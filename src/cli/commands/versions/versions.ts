@@ -35,11 +35,11 @@ async function fetchPublishedVersions(
 ): Promise<readonly PromptVersionEntry[]> {
   const connection = await getTargetConnection(ctx, prompt);
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-  const listing = askOfPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
+  const listRequest = askOfPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
   const file = findPromptFile(ctx, prompt, 'command line');
-  const versionList = file === undefined ? await listing : await unlessNotFound(listing);
+  const versionList = file === undefined ? await listRequest : await unlessNotFound(listRequest);
   if (versionList !== undefined) return versionList.versions;
 
   throw notFoundError(
@@ -81,14 +81,14 @@ function createLabelColumns(now: number): ListColumn<PromptVersionEntry>[] {
   ];
 }
 
-/** Describes a move of a label, in the row of the version that it came to or left. */
+/** Describes the move of a label to or from a version. */
 function formatMove(move: unknown, formatTime: (at: string) => string): string {
   const readMoveField = (field: string): string => toTextOrEmpty(readValueAt(move, field));
   const shortenId = (field: string): string => readMoveField(field).slice(0, 8);
   const arrival = readMoveField('from') === '' ? 'set' : `moved from ${shortenId('from')}`;
-  const step = readMoveField('to') === '' ? 'removed' : arrival;
+  const action = readMoveField('to') === '' ? 'removed' : arrival;
   return toOneLine(
-    `${readMoveField('label')} ${step} by ${readMoveField('by')} ${formatTime(readMoveField('at'))}`,
+    `${readMoveField('label')} ${action} by ${readMoveField('by')} ${formatTime(readMoveField('at'))}`,
   );
 }
 

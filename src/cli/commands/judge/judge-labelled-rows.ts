@@ -17,7 +17,7 @@ import { StopControl } from '../../jobs/stop-control.ts';
 import { buildJudgePrompt, parseRubricVerdict } from '../../testing/expectations/judged-kinds.ts';
 import { getJudgeReply, Judge } from '../../testing/judging/judge.ts';
 import type { JudgedRow } from './agreement.ts';
-import { type LabelledRow, readLabels } from './labelled-rows.ts';
+import { type LabelledRow, readLabelledRows } from './labelled-rows.ts';
 
 export interface JudgeCheckOptions extends ResumeOptions {
   readonly source: SourceFlags;
@@ -42,16 +42,19 @@ interface QuestionJob extends Job {
 }
 
 /**
- * Asks a judge about labelled answers.
+ * Asks a judge about each labelled answer, as often as `repeat` says.
  *
  * @throws {CliError} USAGE_ERROR if the labels can't be read, or the judge doesn't exist
  */
-export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Promise<JudgeCheck> {
+export async function judgeLabelledRows(
+  ctx: Context,
+  options: JudgeCheckOptions,
+): Promise<JudgeCheck> {
   const { source, repeat } = options;
   const budget = new Budget(ctx, options.caps);
   const judge = new Judge(ctx, options.judge, budget);
   await judge.check({});
-  const rows = await readLabels(ctx, source, options.rubric);
+  const rows = await readLabelledRows(ctx, source, options.rubric);
 
   const connection = createPacedConnection(ctx, await ctx.localConnection(), options.rate);
   budget.checkCostCap(connection);
@@ -60,8 +63,8 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
 
   const jobs = await createJobs(judge, rows, repeat);
   const results = new Map<string, RequestResult>();
-  const labelsFile = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
-  const journalName = { kind: 'judges', names: [labelsFile, options.judge ?? ''] } as const;
+  const labelsPath = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
+  const journalName = { kind: 'judges', names: [labelsPath, options.judge ?? ''] } as const;
   await withResumeJournal(ctx, journalName, connection, async journal => {
     const requests = await ResumableRequests.open(ctx, connection, () => true, {
       ...options,
@@ -79,13 +82,13 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   return { ...collectVerdicts(rows, jobs, results), budget };
 }
 
-/** Returns the questions, each `repeat` times. Equal ones are numbered, in recordings too. */
+/** Returns the jobs that ask each question `repeat` times. Equal questions are numbered. */
 async function createJobs(
   judge: Judge,
   rows: readonly LabelledRow[],
   repeat: number,
 ): Promise<QuestionJob[]> {
-  const repetitions = new Map<string, number>();
+  const repetitionCounts = new Map<string, number>();
   const jobs: QuestionJob[] = [];
   for (const labelledRow of rows) {
     const { request, estimatedCredits } = await judge.prepare({
@@ -93,8 +96,8 @@ async function createJobs(
     });
     const digest = computeRequestDigest(request);
     for (let count = 0; count < repeat; count += 1) {
-      const repetition = (repetitions.get(digest) ?? 0) + 1;
-      repetitions.set(digest, repetition);
+      const repetition = (repetitionCounts.get(digest) ?? 0) + 1;
+      repetitionCounts.set(digest, repetition);
       jobs.push({
         id: `${request.promptVersionId}-${digest}-${repetition}`,
         row: jobs.length + 1,
@@ -131,6 +134,7 @@ function collectVerdicts(
   return { judgedRows, faults };
 }
 
+/** Returns the verdict of an answered question. @throws the fault of one that was not answered */
 function requireVerdict(result: RequestResult | undefined): ReturnType<typeof parseRubricVerdict> {
   if (result?.run) return parseRubricVerdict(getJudgeReply(result.run));
   const { fault } = result ?? {};
@@ -138,16 +142,17 @@ function requireVerdict(result: RequestResult | undefined): ReturnType<typeof pa
 }
 
 /**
- * Returns the fault that ends the command, first a timeout or a cap; undefined if there is none.
+ * Returns the error of a check with faults: a timeout if there is one, else a reached cap, else the
+ * first fault. Undefined without faults.
  */
 export function findWorstFault({ faults }: JudgeCheck): CliError | undefined {
-  const first = faults[0]?.fault;
-  if (first === undefined) return undefined;
+  const firstFault = faults[0]?.fault;
+  if (firstFault === undefined) return undefined;
 
   const findByExitCode = (code: number) =>
     faults.find(({ fault }) => fault.exitCode === code)?.fault;
   const { message, ...fault } =
-    findByExitCode(EXIT.waitTimeout) ?? findByExitCode(EXIT.capReached) ?? first;
+    findByExitCode(EXIT.waitTimeout) ?? findByExitCode(EXIT.capReached) ?? firstFault;
   const hints =
     fault.exitCode === EXIT.capReached ? [formatResumeHint({ data: fault.data })] : fault.hints;
 
