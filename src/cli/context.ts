@@ -3,7 +3,7 @@ import type { Pace } from '../client/request-options.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { EngineFault } from '../models/engine.ts';
 import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
-import type { RunsHere } from '../service/embedded.ts';
+import type { InProcessRuns } from '../service/embedded.ts';
 import type { Costs } from '../service/runs/costs.ts';
 import type { ProviderBatches } from '../service/runs/provider-batches.ts';
 import type { CheckRunner } from './checks/checks.ts';
@@ -50,7 +50,7 @@ export interface Connection {
    */
   findFault(runId: string): EngineFault | undefined;
   /** The runs of the embedded service in this process. */
-  readonly runsHere?: RunsHere;
+  readonly inProcessRuns?: InProcessRuns;
   /** The costs of runs in tokens and money; only of the embedded service. */
   readonly costs?: Costs;
   /** Loads the providers' batch APIs; only of the embedded service. */

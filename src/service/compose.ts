@@ -35,13 +35,13 @@ import { explainStoreFault } from './store/store-errors.ts';
 export type ServiceParts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
 
 /** Default number of queued runs of a user. */
-const MAX_QUEUED_RUNS = 10_000;
+const DEFAULT_MAX_QUEUED_RUNS = 10_000;
 
 /** Default space for the media of a user, in bytes. */
-const DEFAULT_MEDIA_BYTES = 2 * 1024 ** 3;
+const DEFAULT_MAX_MEDIA_BYTES = 2 * 1024 ** 3;
 
 export interface ComposeOptions<R extends Runner> extends CommonOptions {
-  runner: (options: RunnerOptions, models: ModelTable) => R;
+  createRunner: (options: RunnerOptions, models: ModelTable) => R;
   onNotice: (line: string) => void;
   clock: Clock;
   routes: readonly AnyRoute[];
@@ -61,11 +61,11 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   thread?: WorkThread | undefined;
   /** True if the operator, who alone can act on some remedies, is the only user. */
   isForOneUser: boolean;
-  /** See ExecutorOptions. */
-  forgetsUnasked: boolean;
-  /** See ExecutorOptions; default true. */
+  /** See `ExecutorOptions`. */
+  forgetsUnaskedRequests: boolean;
+  /** See `ExecutorOptions`; default true. */
   allowsPrograms?: () => Promise<boolean>;
-  /** See PrivateRules. */
+  /** See `PrivateRules`. */
   onUnresolved: (host: string) => string;
   /**
    * Aborted once load balancers should send no new requests, although the service still accepts
@@ -84,20 +84,28 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const user = await ensureLocalUser(store);
   await seedSamples(store, clock);
   const baseParts = await openBaseParts(store, options);
-  const texts = new TextFeed();
-  const toOperator = options.isForOneUser ? undefined : createNoticeLimiter(onNotice, clock);
+  const textFeed = new TextFeed();
+  const notifyOperator = options.isForOneUser ? undefined : createNoticeLimiter(onNotice, clock);
   const limits = {
-    queued: options.maxQueuedRunsPerUser ?? MAX_QUEUED_RUNS,
-    mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
+    maxQueuedRuns: options.maxQueuedRunsPerUser ?? DEFAULT_MAX_QUEUED_RUNS,
+    maxMediaBytes: options.maxMediaBytes ?? DEFAULT_MAX_MEDIA_BYTES,
   };
 
-  const executor = buildExecutor({ ...baseParts, texts, toOperator }, options);
-  const onEnd = onRunEnd && withUserName(store, onRunEnd);
-  const runnerOptions = { ...baseParts, executor, onEnd, limits, meter: options.meter };
-  const runner = options.runner(runnerOptions, baseParts.models);
+  const executor = buildExecutor({ ...baseParts, textFeed, notifyOperator }, options);
+  const runnerOptions = {
+    ...baseParts,
+    executor,
+    onRunEnd: onRunEnd && withUserName(store, onRunEnd),
+    limits,
+    meter: options.meter,
+  };
+  const runner = options.createRunner(runnerOptions, baseParts.models);
 
   const resources = createResourcesView(baseParts.models);
-  const services = buildServices({ ...baseParts, runner, limits, resources, toOperator }, options);
+  const services = buildServices(
+    { ...baseParts, runner, limits, resources, notifyOperator },
+    options,
+  );
   const sessionKeyText = generateKeyText();
   const sessionKey = { hash: hashKey(sessionKeyText), userId: user.id };
 
@@ -105,7 +113,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     ...baseParts,
     api: buildApi({ ...baseParts, services, sessionKey }, options),
     runner,
-    texts,
+    textFeed,
     /** A key of the user `local` that is never stored. */
     sessionKey: sessionKeyText,
     userId: user.id,
@@ -115,7 +123,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
         services,
         userId: user.id,
         env,
-        answers: baseParts.batchAnswers,
+        batchAnswers: baseParts.batchAnswers,
         signal: options.stopping,
       }),
   };
@@ -129,7 +137,7 @@ async function openBaseParts(store: Store, options: Options) {
   const report = createNoticeLimiter(onNotice, clock);
   const onFault = (error: unknown): void => report(`fault: ${explainStoreFault(dataDir, error)}`);
 
-  const onHeld = (error: unknown): void => {
+  const onResultHeld = (error: unknown): void => {
     const reason = explainStoreFault(dataDir, error);
     report(`an answer waits in memory until it can be stored: ${reason}`);
   };
@@ -145,9 +153,9 @@ async function openBaseParts(store: Store, options: Options) {
 
   const engines = createEngines({
     env,
-    privateRules: getPrivateRules(options),
+    privateRules: pickPrivateRules(options),
     dataDir,
-    directory: options.directory,
+    directory: options.workingDirectory,
   });
 
   const tasks = new SharedTasks({ isForOneUser: options.isForOneUser });
@@ -160,30 +168,30 @@ async function openBaseParts(store: Store, options: Options) {
     tasks,
     definitions: new Definitions(store, tasks),
     media: openMedia(dataDir, store, clock),
-    inputs: new InputFiles(store.blobs, store.runs, clock),
+    inputFiles: new InputFiles(store.blobs, store.runs, clock),
     batchAnswers: new Map<string, BatchAnswer>(),
-    programs: new Set<string>(),
-    results: new HeldResults({ clock, onFault }),
-    unstored: openUnstoredRuns(dataDir),
+    programRunIds: new Set<string>(),
+    heldResults: new HeldResults({ clock, onFault }),
+    unstoredRuns: openUnstoredRuns(dataDir),
     defaultModel: options.defaultModel,
     onFault,
-    onHeld,
+    onResultHeld,
   };
 }
 
 type BaseParts = Awaited<ReturnType<typeof openBaseParts>>;
 
-function getPrivateRules({ allowPrivate, onUnresolved }: Options) {
+function pickPrivateRules({ allowPrivate, onUnresolved }: Options) {
   return { allowPrivate, onUnresolved };
 }
 
 function buildExecutor(
-  parts: BaseParts & Pick<ExecutorOptions, 'texts' | 'toOperator'>,
-  { onNotice, forgetsUnasked, allowsPrograms, thread }: Options,
+  parts: BaseParts & Pick<ExecutorOptions, 'textFeed' | 'notifyOperator'>,
+  { onNotice, forgetsUnaskedRequests, allowsPrograms, thread }: Options,
 ): Executor {
   return createExecutor({
     ...parts,
-    forgetsUnasked,
+    forgetsUnaskedRequests,
     allowsPrograms: allowsPrograms ?? (() => Promise.resolve(true)),
     describeImage: thread?.describeImage ?? describeImage,
     onNotice,
@@ -191,11 +199,11 @@ function buildExecutor(
 }
 
 function buildServices(
-  parts: BaseParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'toOperator'>,
+  parts: BaseParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'notifyOperator'>,
   options: Options,
 ): Services {
   const { closing, stopping, env = {} } = options;
-  const rules = { ...getPrivateRules(options), signal: stopping, env, open: options.openUrl };
+  const rules = { ...pickPrivateRules(options), signal: stopping, env, open: options.openUrl };
   return {
     ...parts,
     draining: options.draining ?? closing,

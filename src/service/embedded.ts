@@ -12,7 +12,7 @@ import type { Media } from './media/media.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { answerMedia } from './routes/media.ts';
 import { CommandRunner } from './runs/execution/command-runner.ts';
-import { startDetached } from './runs/execution/detached-run.ts';
+import { startDetachedRun } from './runs/execution/detached-run.ts';
 import type { TextPiece } from './runs/execution/text-feed.ts';
 import { runHousekeeping } from './runs/housekeeping.ts';
 import type { CommonOptions } from './service-options.ts';
@@ -28,7 +28,7 @@ export interface LocalRequest {
     | { readonly length: number; chunks(): AsyncIterable<Uint8Array> }
     | string
     | undefined;
-  /** Rejects the request with the signal's reason. A created run continues until it is stopped. */
+  /** Its abort rejects the request. A run that was created continues until it is stopped. */
   readonly signal?: AbortSignal | undefined;
   readonly onSent?: () => void;
 }
@@ -42,12 +42,12 @@ export interface LocalResponse {
 /** The service within this process, without a socket, and with `file:` URLs for media. */
 export type EmbeddedService = Awaited<ReturnType<typeof startEmbedded>>;
 
-/** The operations on runs that run in this process. */
-export type RunsHere = EmbeddedService['runsHere'];
+/** Operations on the runs that this process carries out. */
+export type InProcessRuns = EmbeddedService['inProcessRuns'];
 
 const ORIGIN = 'http://localhost';
 
-/** Delay of housekeeping. A process that ends sooner leaves it to others. */
+/** Delay of housekeeping, in milliseconds. A process that ends sooner leaves it to others. */
 const HOUSEKEEPING_DELAY_MS = 1000;
 
 /**
@@ -66,7 +66,7 @@ export async function startEmbedded(options: CommonOptions) {
     url: `${ORIGIN}${PATH_PREFIX}`,
     /** A key of the user `local` that is never stored, and ends with this service. */
     sessionKey: parts.sessionKey,
-    runsHere: createRunsHere(parts, options),
+    inProcessRuns: createInProcessRuns(parts, options),
     costs: parts.costs,
     /** Loads the client of provider batches. */
     providerBatches: parts.providerBatches,
@@ -88,37 +88,37 @@ export async function startEmbedded(options: CommonOptions) {
 
 type CommandParts = ServiceParts<CommandRunner>;
 
-function createRunsHere(
-  { runner, texts, models, engines, userId }: CommandParts,
+function createInProcessRuns(
+  { runner, textFeed, models, engines, userId }: CommandParts,
   options: CommonOptions,
 ) {
   return {
     /**
-     * Calls the listener with pieces of text as models stream them; returns a function that stops
-     * it.
+     * Calls the listener with pieces of text as models stream them. Returns a function that removes
+     * the listener.
      */
     onText: (listener: (piece: TextPiece) => void) => {
-      texts.on('text', listener);
-      return () => texts.off('text', listener);
+      textFeed.on('text', listener);
+      return () => textFeed.off('text', listener);
     },
     /**
-     * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined
-     * without a run; `stopped` is false if the run had already ended.
+     * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined if
+     * there is no run; `isStopped` is false if the run had already ended.
      *
      * @param cause for example Ctrl-C
      */
     stop: (idempotencyKey: string, cause: string) => runner.stop(userId, idempotencyKey, cause),
     /**
-     * Returns the fault of a run that failed before a model answered; undefined for any other end.
+     * Returns why a run failed before a model answered; undefined if it ended in any other way.
      */
     findFault: (runId: string) => runner.findFault(runId),
     /** Returns true if the model of a run of this process was asked and nothing came back. */
     isUnanswered: (runId: string) => runner.isUnanswered(runId),
     /**
-     * Reads declared models again, and ends programs that stay for further runs, so that both
-     * follow changed files.
+     * Reads declared models again, and ends programs that wait for further runs, so that both follow
+     * changed files.
      */
-    async renewModels(): Promise<void> {
+    async reloadModels(): Promise<void> {
       await models.readNamed();
       await endKeptPrograms(engines);
     },
@@ -129,7 +129,7 @@ function createRunsHere(
      */
     detach: (): Promise<void> => {
       const { dataDir, modelsFile, allowPrivate } = options;
-      return runner.detach(() => startDetached({ dataDir, modelsFile, allowPrivate }));
+      return runner.detach(() => startDetachedRun({ dataDir, modelsFile, allowPrivate }));
     },
   };
 }
@@ -139,7 +139,7 @@ export async function openForCommand(options: CommonOptions) {
   const { clock = serviceClock, onNotice = () => {} } = options;
   const closing = new AbortController();
 
-  /** True once media was created; this process then also deletes expired media. */
+  /** True once media has been created. This process then also deletes expired media. */
   let hasCreatedMedia = false;
   const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
   const endingOrphans = endOrphanedPrograms(options.dataDir, options.env ?? {}).catch(() => {});
@@ -148,14 +148,14 @@ export async function openForCommand(options: CommonOptions) {
       ...options,
       clock,
       onNotice,
-      runner: work => new CommandRunner(work),
+      createRunner: work => new CommandRunner(work),
       routes: INTERFACE_ROUTES,
       mediaUrl: (media, output) => {
         hasCreatedMedia = true;
         return media.toFileUrl(output);
       },
       watchModels: false,
-      forgetsUnasked: false,
+      forgetsUnaskedRequests: false,
       isForOneUser: true,
       onUnresolved: () => '; use --allow-private to let the proxy resolve it',
       closing: closing.signal,

@@ -6,7 +6,7 @@ import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import type { Env } from '../utils/env.ts';
 import { type Clock, serviceClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
-import { createKey, ensureLocalUser, type NewKey, updateUser } from './keys/keys.ts';
+import { createKey, ensureLocalUser, type NewKeyOptions, updateUser } from './keys/keys.ts';
 import { Definitions } from './prompts/definitions.ts';
 import { type PublishContext, type PublishedFile, publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
@@ -37,7 +37,7 @@ export interface LocalStoreOptions {
   readonly onNotice?: (line: string) => void;
   /** The model for prompt files that name none; default `echo`. */
   readonly defaultModel?: string | undefined;
-  /** Tasks that stay open when the store is closed; default its own. */
+  /** Tasks that stay open when the store is closed; by default, it has its own and closes them. */
   readonly tasks?: PromptTasks | undefined;
 }
 
@@ -49,9 +49,14 @@ export interface LocalStoreOptions {
 export async function openStore(options: LocalStoreOptions): Promise<LocalStore> {
   const { dataDir, databaseUrl, env = {}, clock = serviceClock } = options;
   const store = await openDatabase({ dataDir, databaseUrl, clock, env });
-  await ensureLocalUser(store);
-  await seedSamples(store, clock);
-  return new LocalStore(store, options);
+  try {
+    await ensureLocalUser(store);
+    await seedSamples(store, clock);
+    return new LocalStore(store, options);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** The local store without a service, for commands on keys and prompts. */
@@ -77,7 +82,7 @@ export class LocalStore {
   }
 
   /** Creates a key, and its user if necessary. */
-  async createKey(options: NewKey) {
+  async createKey(options: NewKeyOptions) {
     const { key, isNewUser, ...storedKey } = await createKey(this.#store, this.#clock, options);
     return { ...toKeyView(storedKey), key, isNewUser };
   }
@@ -96,14 +101,18 @@ export class LocalStore {
     return this.#store.accounts.listUsers(name);
   }
 
-  /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {AccountError} */
+  /**
+   * Changes plan or credits and returns the user; undefined if the user doesn't exist.
+   *
+   * @throws {AccountError} if more credits would be taken away than the user has
+   */
   changeUser(name: string, changes: UserChanges): Promise<UserSummary | undefined> {
     return updateUser(this.#store, name, changes);
   }
 
   /** Publishes a prompt file. @throws {InvalidPromptFileError} whose message names file and line */
   async publish(file: string): Promise<PublishedFile> {
-    const context = await this.#publishContext();
+    const context = await this.#loadPublishContext();
     return await publishPrompt(context, await readPromptFile(file, { tasks: this.#tasks }), file);
   }
 
@@ -113,7 +122,7 @@ export class LocalStore {
    * @throws {InvalidPromptFileError | UnlistedFault}
    */
   async ensureUnlistedVersion(request: UnlistedRequest): Promise<UnlistedVersion> {
-    return await ensureUnlistedVersion(await this.#publishContext(), request);
+    return await ensureUnlistedVersion(await this.#loadPublishContext(), request);
   }
 
   /**
@@ -141,11 +150,14 @@ export class LocalStore {
   }
 
   async close(): Promise<void> {
-    if (this.#options.tasks === undefined) await this.#tasks.close();
-    await this.#store.close();
+    try {
+      if (this.#options.tasks === undefined) await this.#tasks.close();
+    } finally {
+      await this.#store.close();
+    }
   }
 
-  async #publishContext(): Promise<PublishContext> {
+  async #loadPublishContext(): Promise<PublishContext> {
     const { defaultModel } = this.#options;
     const models = await this.#loadModels();
     return { store: this.#store, clock: this.#clock, tasks: this.#tasks, models, defaultModel };
@@ -186,8 +198,8 @@ export async function withStore<T>(
 }
 
 /**
- * A key as it is displayed. Times are ISO 8601; `lastUsedAt` is null if it was never used; an
- * `author` may publish.
+ * A key as it is displayed, with ISO 8601 times. `lastUsedAt` is null if the key was never used.
+ * `author` is true if its holder may publish.
  */
 export type KeyView = ReturnType<typeof toKeyView>;
 

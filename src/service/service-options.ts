@@ -22,7 +22,7 @@ export interface CommonOptions {
   /** More models, which come from no file. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
   /** The absolute working directory of programs; default that of this process. */
-  readonly directory?: string | undefined;
+  readonly workingDirectory?: string | undefined;
   /** The environment with the keys of model providers; default empty. */
   readonly env?: Env | undefined;
   /** True to fetch images from private addresses and unresolvable names too; default false. */

@@ -164,7 +164,7 @@ function createMetricsServer(
   { runner, models }: ServiceParts<QueueRunner>,
 ): HttpServer['server'] {
   return metrics.createServer({
-    countRunningRuns: () => runner.running,
+    countRunningRuns: () => runner.runningCount,
     countQueuedRuns: () =>
       store.queue.countClaimable(store.isShared ? models.listCapabilities() : undefined),
   });
@@ -208,11 +208,11 @@ async function buildComposeOptions(
 
   return {
     ...options,
-    runner: (work, models) =>
+    createRunner: (work, models) =>
       new QueueRunner({
         ...work,
-        models: () => models.listCapabilities(),
-        parallel: maxConcurrentRuns,
+        listModels: () => models.listCapabilities(),
+        maxConcurrentRuns,
         rerun,
       }),
     limiter: rateLimit === undefined ? undefined : createLimiter(store, rateLimit, clock),
@@ -225,7 +225,7 @@ async function buildComposeOptions(
     ],
     mediaUrl: (_, output, origin) => `${origin}${urls.createSignedPath(output)}`,
     watchModels: true,
-    forgetsUnasked: true,
+    forgetsUnaskedRequests: true,
     allowsPrograms: async () =>
       options.allowPrograms === true || (await store.accounts.listUsers()).length <= 1,
     isForOneUser: false,

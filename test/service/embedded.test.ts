@@ -136,9 +136,9 @@ test('stops a run whose end cannot be stored, and names it', async () => {
   );
   clock.advance(5000);
   await clock.waitForSleep(FIRST_RETRY_WAIT_MS);
-  const stopped = await service.runsHere.stop('mine', 'Ctrl-C');
+  const stopped = await service.inProcessRuns.stop('mine', 'Ctrl-C');
 
-  expect(stopped).toEqual({ runId: expect.any(String) as string, stopped: true });
+  expect(stopped).toEqual({ runId: expect.any(String) as string, isStopped: true });
 
   await running;
   await service.close();

@@ -265,7 +265,7 @@ test('a stopping service looks no further for runs of other processes, since its
   });
   vi.spyOn(store.queue, 'findWorkersWithRuns').mockReturnValue(workers);
   const findRunning = vi.spyOn(store.queue, 'findRunning');
-  const options = { store, clock: serviceClock, programs: new Set(), onFault: () => {} };
+  const options = { store, clock: serviceClock, programRunIds: new Set(), onFault: () => {} };
   const runner = new QueueRunner(options as unknown as QueueRunnerOptions);
   runner.start();
   const closed = runner.close(GRACE_MS);

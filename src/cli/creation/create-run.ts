@@ -252,17 +252,19 @@ class RunCreation {
     const cause = getStopCause(reason);
 
     // A run that this process executes itself stops with it.
-    const runsHere = cause === undefined ? undefined : connection.runsHere;
-    const stopResult = await runsHere?.stop(entry.id, cause ?? '');
+    const inProcessRuns = cause === undefined ? undefined : connection.inProcessRuns;
+    const stopResult = await inProcessRuns?.stop(entry.id, cause ?? '');
     if (stopResult !== undefined) {
-      const { runId, stopped } = stopResult;
+      const { runId, isStopped } = stopResult;
       this.#record(
-        stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId },
+        isStopped
+          ? { outcome: 'ended', runId, runStatus: 'failed' }
+          : { outcome: 'created', runId },
       );
       return stoppedOwnRunError(reason, connection, stopResult);
     }
 
-    const mayHaveRun = runsHere === undefined && (this.#isSent || this.#isInDoubt);
+    const mayHaveRun = inProcessRuns === undefined && (this.#isSent || this.#isInDoubt);
     this.#record({ outcome: mayHaveRun ? 'interrupted' : 'refused' });
     if (!mayHaveRun) return stoppedBeforeSendingError(reason);
 

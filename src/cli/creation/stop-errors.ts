@@ -48,9 +48,9 @@ export function stoppedWaitingError(
 export function stoppedOwnRunError(
   reason: unknown,
   { formatCommand }: Connection,
-  { runId, stopped }: { readonly runId: string; readonly stopped: boolean },
+  { runId, isStopped }: { readonly runId: string; readonly isStopped: boolean },
 ): unknown {
-  const [message, hint] = stopped
+  const [message, hint] = isStopped
     ? [
         `run ${runId} was stopped and has failed; it may have been paid for`,
         `Run it again with: ${formatCommand('runs', 'rerun', runId)}`,

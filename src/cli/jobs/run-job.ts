@@ -95,7 +95,7 @@ class RunningJob {
     const refusal = findProviderFault(connection, run);
     if (refusal !== undefined) return this.#toOutcomeWithoutRun(refusal);
 
-    const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
+    const isUnanswered = connection.inProcessRuns?.isUnanswered(run.runId) ?? false;
     return { kind: 'ended', run, details: this.#collectFacts(), isUnanswered };
   }
 
@@ -202,7 +202,7 @@ class RunningJob {
    */
   #toDroppedOutcome(error: unknown): JobOutcome {
     const { connection } = this.#context;
-    const ownRunId = connection.runsHere && findErrorRunId(error);
+    const ownRunId = connection.inProcessRuns && findErrorRunId(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
     const isLost =
       !this.#job.batchAnswer && isSent && this.#runId === undefined && wasStarted(error);

@@ -151,7 +151,7 @@ async function openEmbedded(
     dataDir: sources.dataDir,
     modelsFile: sources.modelsFile,
     declaredModels: sources.declaredModels,
-    directory: sources.cwd,
+    workingDirectory: sources.cwd,
     allowPrivate: sources.globals.allowPrivate,
     onNotice: line => sources.io.note(`note: ${toOneLine(line)}`),
   });
@@ -234,7 +234,7 @@ async function connectWith(
   return {
     connection: {
       ...address,
-      findFault: runId => (recorder?.findFault ?? service?.runsHere.findFault)?.(runId),
+      findFault: runId => (recorder?.findFault ?? service?.inProcessRuns.findFault)?.(runId),
       client,
       resources,
       get prompts() {
@@ -243,7 +243,7 @@ async function connectWith(
       },
       ...(recorder && { recorder }),
       ...(service && {
-        runsHere: service.runsHere,
+        inProcessRuns: service.inProcessRuns,
         costs: service.costs,
         providerBatches: service.providerBatches,
       }),
@@ -278,7 +278,7 @@ async function createRecorder(
     client,
     signal,
     note: line => io.note(line),
-    findFault: runId => service?.runsHere.findFault(runId),
+    findFault: runId => service?.inProcessRuns.findFault(runId),
     findCost: async runId => {
       const cost = (await service?.costs.readRunCosts([runId]))?.get(runId)?.cost;
       return typeof cost === 'number' ? toDollars(cost) : undefined;

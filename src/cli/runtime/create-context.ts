@@ -244,7 +244,9 @@ class OpenConnections {
   }
 
   async renewModels(): Promise<void> {
-    for (const { connection } of await this.#listOpened()) await connection.runsHere?.renewModels();
+    for (const { connection } of await this.#listOpened()) {
+      await connection.inProcessRuns?.reloadModels();
+    }
   }
 
   /** Runs deferred refreshes, unless the command was interrupted, and closes the connections. */

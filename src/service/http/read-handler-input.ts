@@ -40,7 +40,7 @@ export async function readHandlerInput(
     params: route.params ? requireValid(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
     body: route.body && requireValid(route.body, body?.value),
-    bodyDigest: () => body?.digest() ?? '',
+    computeBodyDigest: () => body?.digest() ?? '',
     // Only routes under /v1 use it, and they require a key.
     caller: caller as Caller,
     headers: request.headers,

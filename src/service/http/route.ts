@@ -36,7 +36,7 @@ export interface HandlerInput<P = unknown, Q = unknown, B = unknown> {
   readonly query: Q;
   readonly body: B;
   /** Returns a SHA-256 of the body that doesn't depend on the order of its fields. */
-  readonly bodyDigest: () => string;
+  readonly computeBodyDigest: () => string;
   readonly caller: Caller;
   readonly headers: Readonly<IncomingHttpHeaders>;
   readonly origin: string;

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 const NEW_USER = { plan: 'pro', credits: 1_000_000 } as const;
 
 /** Maximum number of keys of a user. */
-const MAX_KEYS = 10;
+const MAX_KEYS_PER_USER = 10;
 const MAX_USER_NAME_LENGTH = 64;
 
 /** A key or user can't be created or changed. The message says why. */
@@ -30,14 +30,14 @@ export async function ensureLocalUser(store: Store): Promise<User> {
   return user ?? (await store.accounts.ensureUser(LOCAL_USER, NEW_USER)).user;
 }
 
-export interface NewKey {
+export interface NewKeyOptions {
   /** The key's user; default `local`. */
   readonly user?: string | undefined;
   /** The plan of a new user; an existing user keeps their plan. */
   readonly plan?: UserPlan | undefined;
   /** The credits of a new user; an existing user keeps theirs. */
   readonly credits?: number | undefined;
-  /** True if the holder may publish. */
+  /** True if the holder may publish; default false. */
   readonly isAuthor?: boolean | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface CreatedKey extends StoredKey {
 export async function createKey(
   store: Store,
   clock: Clock,
-  { user: name = LOCAL_USER, plan, credits, isAuthor = false }: NewKey = {},
+  { user: name = LOCAL_USER, plan, credits, isAuthor = false }: NewKeyOptions = {},
 ): Promise<CreatedKey> {
   checkUserName(name);
   checkCredits(credits);
@@ -65,17 +65,17 @@ export async function createKey(
   });
 
   const key = generateKeyText();
-  const shownColumns = { id: randomUUID(), createdAt: clock.now(), author: isAuthor ? 1 : 0 };
-  const row = { ...shownColumns, hash: hashKey(key), userId: user.id };
-  const isAdded = await store.accounts.addKey(row, MAX_KEYS);
+  const displayedColumns = { id: randomUUID(), createdAt: clock.now(), author: isAuthor ? 1 : 0 };
+  const row = { ...displayedColumns, hash: hashKey(key), userId: user.id };
+  const isAdded = await store.accounts.addKey(row, MAX_KEYS_PER_USER);
   if (!isAdded) {
     throw new AccountError(
-      `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
+      `the user ${name} has ${MAX_KEYS_PER_USER} keys already; revoke one with \`promptrun keys revoke\``,
     );
   }
 
   return {
-    ...shownColumns,
+    ...displayedColumns,
     user: name,
     plan: user.plan,
     credits: user.credits,

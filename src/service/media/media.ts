@@ -29,8 +29,8 @@ const MEDIA_EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Age of orphaned bytes, in milliseconds: the lifetime of an output plus more time than any run
- * takes.
+ * Minimum age of bytes that are deleted because no record names them, in milliseconds: the lifetime
+ * of an output plus more time than any run takes.
  */
 const ORPHAN_AGE_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
 
@@ -38,7 +38,7 @@ const ORPHAN_AGE_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
 export type Media = ReturnType<typeof openMedia>;
 
 export function openMedia(dataDir: string, store: Store, clock: Clock) {
-  const bytes = store.blobs.media;
+  const blobs = store.blobs.media;
 
   // `file:` URLs point here. A store that keeps media elsewhere is never asked for them.
   const directory = path.join(dataDir, 'media');
@@ -47,13 +47,13 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
 
   const find = async (id: string): Promise<FoundMedia | undefined> => {
     const media = await store.media.find(id);
-    return media && { media, open: range => bytes.open(formatMediaFileName(media), range) };
+    return media && { media, open: range => blobs.open(formatMediaFileName(media), range) };
   };
 
   return {
     async save(runId: string, content: Uint8Array, mediaType: string): Promise<StoredMedia> {
       const id = randomUUID();
-      await bytes.write(formatMediaFileName({ id, mediaType }), content, mediaType);
+      await blobs.write(formatMediaFileName({ id, mediaType }), content, mediaType);
       return { id, runId, mediaType, size: content.byteLength, createdAt: clock.now() };
     },
     /** Returns media by id; undefined if it has been deleted. */
@@ -61,20 +61,20 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     /** Returns the `file:` URL of an output, for callers on this machine. */
     toFileUrl: ({ media: id, mediaType }: MediaOutput) => formatMediaFileUrl({ id, mediaType }),
     /** Returns true if a `file:` URL points into the media directory. */
-    isMediaFileUrl: (url: URL) => url.protocol === 'file:' && findFileDirectory(url) === directory,
-    /** Returns the media of a `file:` URL; `missing` also if the URL is not one of this store's. */
+    isMediaFileUrl: (url: URL) => url.protocol === 'file:' && getFileDirectory(url) === directory,
+    /** Returns the media of a `file:` URL; `missing` if it was deleted or the URL is not of this store. */
     async findByFileUrl(url: string) {
-      const file = await find(path.parse(new URL(url).pathname).name);
-      if (!file || formatMediaFileUrl(file.media) !== url) return 'missing';
-      return clock.now() < file.media.createdAt + MEDIA_LIFETIME_MS ? file : 'expired';
+      const foundMedia = await find(path.parse(new URL(url).pathname).name);
+      if (!foundMedia || formatMediaFileUrl(foundMedia.media) !== url) return 'missing';
+      return clock.now() < foundMedia.media.createdAt + MEDIA_LIFETIME_MS ? foundMedia : 'expired';
     },
-    /** Deletes expired media. */
+    /** Deletes expired media, and bytes that no record names. */
     async sweep(): Promise<void> {
       const removed = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
-      for (const media of removed) await bytes.remove(formatMediaFileName(media));
+      for (const media of removed) await blobs.remove(formatMediaFileName(media));
       // A process that died before the end of its run may have left bytes without a record.
-      for (const name of await bytes.listWrittenBefore(clock.now() - ORPHAN_AGE_MS)) {
-        await bytes.remove(name);
+      for (const name of await blobs.listWrittenBefore(clock.now() - ORPHAN_AGE_MS)) {
+        await blobs.remove(name);
       }
     },
   };
@@ -84,7 +84,7 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
  * Returns the directory of a `file:` URL; undefined if it has no drive on Windows, or names another
  * host elsewhere.
  */
-function findFileDirectory(url: URL): string | undefined {
+function getFileDirectory(url: URL): string | undefined {
   try {
     return path.dirname(fileURLToPath(url));
   } catch {

@@ -18,33 +18,33 @@ export async function createSignedUrls(store: Store, clock: Clock) {
   const secret = await store.settings.getOrCreate('mediaSecret', () =>
     randomBytes(32).toString('base64url'),
   );
-  const sign = (file: string, expires: string): string =>
-    createHmac('sha256', secret.value).update(`${file}\n${expires}`).digest('base64url');
+  const sign = (fileName: string, expires: string): string =>
+    createHmac('sha256', secret.value).update(`${fileName}\n${expires}`).digest('base64url');
   return {
     /**
      * Returns the path and query of an output's URL, valid until 24 hours after the output was
      * made.
      */
     createSignedPath(output: MediaOutput): string {
-      const file = formatMediaFileName({ id: output.media, mediaType: output.mediaType });
+      const fileName = formatMediaFileName({ id: output.media, mediaType: output.mediaType });
       const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
-      return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(file, expires)}`;
+      return `${MEDIA_PATH}/${fileName}?expires=${expires}&signature=${sign(fileName, expires)}`;
     },
-    /** Returns the id of the media that a URL names, or the reason that the URL is invalid. */
+    /** Returns the id of the media that a URL names, or why the URL is invalid. */
     verifyPath(
-      file: string,
+      fileName: string,
       expires: string,
       signature: string,
     ): { id: string } | 'forged' | 'expired' {
-      if (!isSameSecret(signature, sign(file, expires))) return 'forged';
+      if (!isSameSignature(signature, sign(fileName, expires))) return 'forged';
       if (clock.now() >= Number(expires) * 1000) return 'expired';
-      return { id: path.parse(file).name };
+      return { id: path.parse(fileName).name };
     },
   };
 }
 
-/** Compares two secrets in constant time. */
-function isSameSecret(signature: string, valid: string): boolean {
-  const [a, b] = [Buffer.from(signature), Buffer.from(valid)];
+/** Compares two signatures in constant time. */
+function isSameSignature(signature: string, expectedSignature: string): boolean {
+  const [a, b] = [Buffer.from(signature), Buffer.from(expectedSignature)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -9,7 +9,15 @@ interface SearchableFields {
   publishedAt: number;
 }
 
-const MAX_ROWS = 50;
+const MAX_MATCHES = 50;
+
+/** Scores of a slug or title that equals the whole query. */
+const EXACT_SLUG_SCORE = 1000;
+const EXACT_TITLE_SCORE = 500;
+
+/** Factors for the score of a word, by the field that it was found in. */
+const SLUG_WEIGHT = 4;
+const TITLE_WEIGHT = 3;
 
 /** Returns the prompts that match at least one word, best match first. */
 export function listBestMatches<T extends SearchableFields>(
@@ -23,7 +31,7 @@ export function listBestMatches<T extends SearchableFields>(
     .map(prompt => ({ prompt, score: computeSearchScore(prompt, foldedQuery, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || compareByUse(a.prompt, b.prompt))
-    .slice(0, MAX_ROWS)
+    .slice(0, MAX_MATCHES)
     .map(({ prompt }) => prompt);
 }
 
@@ -32,7 +40,7 @@ function compareByUse(a: SearchableFields, b: SearchableFields): number {
 }
 
 /**
- * Returns the rank of a match: a slug or title equal to the query is best, then more words and
+ * Returns the score of a prompt: a slug or title equal to the query is best, then more words and
  * closer matches.
  */
 function computeSearchScore(
@@ -43,9 +51,16 @@ function computeSearchScore(
   const slug = foldText(prompt.slug);
   const title = foldText(prompt.title);
   const description = foldText(prompt.description);
-  const exactScore = Math.max(slug === foldedQuery ? 1000 : 0, title === foldedQuery ? 500 : 0);
+  const exactScore = Math.max(
+    slug === foldedQuery ? EXACT_SLUG_SCORE : 0,
+    title === foldedQuery ? EXACT_TITLE_SCORE : 0,
+  );
   const wordScores = words.map(word =>
-    Math.max(rateMatch(slug, word) * 4, rateMatch(title, word) * 3, rateMatch(description, word)),
+    Math.max(
+      rateMatch(slug, word) * SLUG_WEIGHT,
+      rateMatch(title, word) * TITLE_WEIGHT,
+      rateMatch(description, word),
+    ),
   );
   return exactScore + wordScores.reduce((sum, score) => sum + score, 0);
 }

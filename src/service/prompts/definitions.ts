@@ -4,36 +4,39 @@ import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 
-type StoredPrompt = Pick<StoredVersion, 'id' | 'slug' | 'model' | 'source' | 'parsed'>;
+type VersionSource = Pick<StoredVersion, 'id' | 'slug' | 'model' | 'source' | 'parsed'>;
 
 type RunnableVersion = NonNullable<Awaited<ReturnType<Store['prompts']['findRunnable']>>>;
 
 const MAX_CACHED_DEFINITIONS = 500;
 
-/** The parsed prompt versions of a store, cached because versions never change. */
+/** The definitions of a store's prompt versions, cached because versions never change. */
 export class Definitions {
   readonly #store: Store;
   readonly #tasks: PromptTasks;
-  readonly #parsed = new Map<string, PromptDefinition>();
-  readonly #runnable = new Map<string, RunnableVersion>();
+  readonly #definitions = new Map<string, PromptDefinition>();
+  readonly #runnableVersions = new Map<string, RunnableVersion>();
 
   constructor(store: Store, tasks: PromptTasks) {
     this.#store = store;
     this.#tasks = tasks;
   }
 
-  async getByVersion(version: StoredPrompt): Promise<PromptDefinition> {
-    const cachedDefinition = this.#parsed.get(version.id);
+  async getByVersion(version: VersionSource): Promise<PromptDefinition> {
+    const cachedDefinition = this.#definitions.get(version.id);
     if (cachedDefinition) return cachedDefinition;
     // An unlisted version may have another model than its file names.
-    const definition = { ...(await readStored(version, this.#tasks)), model: version.model };
-    addToCache(this.#parsed, version.id, definition);
+    const definition = {
+      ...(await readStoredDefinition(version, this.#tasks)),
+      model: version.model,
+    };
+    addToCache(this.#definitions, version.id, definition);
     return definition;
   }
 
-  /** Returns the definition of the version of a run, published or not. */
+  /** Returns the definition of a version, even if it is not published. */
   async getByVersionId(promptVersionId: string): Promise<PromptDefinition> {
-    const cachedDefinition = this.#parsed.get(promptVersionId);
+    const cachedDefinition = this.#definitions.get(promptVersionId);
     if (cachedDefinition) return cachedDefinition;
     const version = await this.#store.prompts.findVersionOfRun(promptVersionId);
     if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);
@@ -41,17 +44,17 @@ export class Definitions {
   }
 
   /**
-   * Returns a version that can be run. A version that was withdrawn after it was first looked up is
-   * refused when a run of it is created.
+   * Returns a version that can be run; undefined if there is none. It comes from the cache even if
+   * it has been withdrawn since; the store then refuses to create a run of it.
    */
   async findRunnable(id: string): Promise<RunnableVersion | undefined> {
-    const version = this.#runnable.get(id) ?? (await this.#store.prompts.findRunnable(id));
-    if (version) addToCache(this.#runnable, id, version);
+    const version = this.#runnableVersions.get(id) ?? (await this.#store.prompts.findRunnable(id));
+    if (version) addToCache(this.#runnableVersions, id, version);
     return version;
   }
 
   forgetRunnable(id: string): void {
-    this.#runnable.delete(id.toLowerCase());
+    this.#runnableVersions.delete(id.toLowerCase());
   }
 }
 
@@ -60,8 +63,8 @@ function addToCache<V>(cache: Map<string, V>, id: string, value: V): void {
   cache.set(id, value);
 }
 
-async function readStored(
-  { slug, source, parsed }: StoredPrompt,
+async function readStoredDefinition(
+  { slug, source, parsed }: VersionSource,
   tasks: PromptTasks,
 ): Promise<PromptDefinition> {
   const storedForm = parsed === null ? { partials: {} } : readStoredForm(parsed);

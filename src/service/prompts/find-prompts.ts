@@ -9,6 +9,10 @@ import type { Store } from '../store/store.ts';
 import { listBestMatches } from './best-matches.ts';
 import type { Definitions } from './definitions.ts';
 
+/** The numbers by which search rows name modalities. */
+const TEXT_MODALITY = 0;
+const IMAGE_MODALITY = 1;
+
 /** The services that finding and showing published prompts needs. */
 export interface PromptListing {
   readonly store: Store;
@@ -51,21 +55,21 @@ export async function listPrompts(
   };
 }
 
-function compareByPublication(one: PublishedRow, other: PublishedRow): number {
-  return other.publishedAt - one.publishedAt || (one.slug < other.slug ? -1 : 1);
+function compareByPublication(a: PublishedRow, b: PublishedRow): number {
+  return b.publishedAt - a.publishedAt || (a.slug < b.slug ? -1 : 1);
 }
 
-/** Returns matching published prompts, best first, without video prompts. */
+/** Returns the published prompts that match a query, best match first, without video prompts. */
 export async function searchPrompts(
   listing: PromptListing,
-  words: string,
+  query: string,
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
   const { store, models } = listing;
   const prompts = await store.prompts.listPublished();
   const matches = listBestMatches(
     prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
-    words,
+    query,
   );
   return await buildSearchRows(listing, matches, caller);
 }
@@ -76,14 +80,14 @@ async function buildSearchRows(
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
   const labels = await listing.store.labels.listForPrompts(prompts.map(({ promptId }) => promptId));
-  const listPromptLabels = (prompt: PublishedRow): PromptLabel[] =>
+  const findLabels = (prompt: PublishedRow): PromptLabel[] =>
     labels
       .filter(({ promptId }) => promptId === prompt.promptId)
       .map(({ label, promptVersionId }) => ({ label, promptVersionId }));
   return await Promise.all(
     prompts.map(async prompt => ({
       ...(await buildSearchRow(listing, prompt, caller)),
-      labels: listPromptLabels(prompt),
+      labels: findLabels(prompt),
     })),
   );
 }
@@ -101,7 +105,7 @@ async function buildSearchRow(
     ...prompt,
     promptVersionId: id,
     model: resources.indexOf(name),
-    modality: model?.modality === 'image' ? 1 : 0,
+    modality: model?.modality === 'image' ? IMAGE_MODALITY : TEXT_MODALITY,
     estimatedCredits: model?.credits ?? 0,
     upVotes: 0,
     publishedAt: new Date(publishedAt).toISOString(),

@@ -20,12 +20,12 @@ import {
 import { isStoreUnavailable } from '../store/store-errors.ts';
 import { type PublishContext, type PublishedFile, publishPrompt } from './publish.ts';
 
-/** Pause before files are offered again that the store could not take, in milliseconds. */
-const RETRY_MS = 5000;
+/** Time after which files are published again that the store could not take, in milliseconds. */
+const RESCAN_DELAY_MS = 5000;
 
 /**
  * Publishes the prompt files of a directory, and every change to them. A file whose model is
- * missing is published once the model exists. A removed file stays published:
+ * missing is published once the model exists. The prompt of a removed file stays published, until
  * `prompts publish --unpublish` withdraws it.
  */
 export async function publishFromDirectory(
@@ -78,7 +78,7 @@ class DirectoryPublisher {
   }
 
   #report(
-    { slug, promptVersionId, changed, echoes, lacksFence }: PublishedFile,
+    { slug, promptVersionId, changed, usesEcho, lacksFence }: PublishedFile,
     file: string,
   ): void {
     if (!changed) return;
@@ -86,7 +86,7 @@ class DirectoryPublisher {
     this.#onNotice(`published ${slug} as ${promptVersionId}`);
 
     const fileName = path.basename(file);
-    if (echoes) {
+    if (usesEcho) {
       this.#onNotice(`note: no model named in ${fileName}: echo gives the prompt back`);
     }
 
@@ -96,15 +96,13 @@ class DirectoryPublisher {
   async #rescanLater(): Promise<void> {
     if (this.#isRescanPlanned) return;
     this.#isRescanPlanned = true;
-    await this.#context.clock.sleep(RETRY_MS, this.#closing.signal);
+    await this.#context.clock.sleep(RESCAN_DELAY_MS, this.#closing.signal);
     this.#isRescanPlanned = false;
     await this.#watch.rescan();
   }
 }
 
-/**
- * Returns true for an error of the store or its disk, after which the same write may succeed later.
- */
+/** Returns true for an error of the store or its disk: the same write may succeed later. */
 function isStoreFault(error: unknown): boolean {
   return (
     isStoreUnavailable(error) ||
@@ -113,7 +111,7 @@ function isStoreFault(error: unknown): boolean {
   );
 }
 
-interface PromptWatch {
+interface PromptWatchOptions {
   readonly tasks: PromptTasks;
   /**
    * Called for each new or changed file. If it throws, the file is offered again at the next scan.
@@ -129,7 +127,7 @@ interface PromptWatch {
 export interface WatchedPrompts {
   /** Resolves once every existing file has been reported. Never rejects. */
   readonly ready: Promise<void>;
-  /** Scans again now, including refused files. Never rejects. */
+  /** Scans the directory again now, including refused files. Never rejects. */
   readonly rescan: () => Promise<void>;
   readonly close: () => void;
 }
@@ -140,7 +138,7 @@ export interface WatchedPrompts {
  */
 export function watchPromptFiles(
   directory: string,
-  { tasks, onFile, onError }: PromptWatch,
+  { tasks, onFile, onError }: PromptWatchOptions,
 ): WatchedPrompts {
   const acceptedDefinitions = new Map<string, PromptDefinition>();
 
@@ -154,11 +152,12 @@ export function watchPromptFiles(
       if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
 
       text = await readPromptText(file);
-      if (isUnchanged(acceptedDefinitions.get(file), text, file)) return;
+      if (!isUnchanged(acceptedDefinitions.get(file), text, file)) {
+        const definition = await readDefinition(text, file, { tasks });
+        await onFile(definition, file);
+        acceptedDefinitions.set(file, definition);
+      }
 
-      const definition = await readDefinition(text, file, { tasks });
-      await onFile(definition, file);
-      acceptedDefinitions.set(file, definition);
       faultsByFile.delete(file);
     } catch (error) {
       const fault = `${getErrorMessage(error)}\n${text}`;

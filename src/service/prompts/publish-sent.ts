@@ -13,15 +13,15 @@ export interface SentPrompt {
 }
 
 /**
- * Publishes a prompt from a request. Reads no other files.
+ * Publishes a prompt from a request, with the partials in it; reads no files.
  *
  * @throws {Refusal} with every fault, each with its place
  */
-export async function publishSent(
+export async function publishSentPrompt(
   context: PublishContext,
   { slug, file, partials }: SentPrompt,
 ): Promise<PublishedVersion> {
-  const name = `${slug}${PROMPT_FILE_EXTENSION}`;
+  const fileName = `${slug}${PROMPT_FILE_EXTENSION}`;
   const largePartial = Object.entries(partials).find(
     ([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes,
   );
@@ -32,15 +32,15 @@ export async function publishSent(
   }
 
   try {
-    const definition = await readDefinition(file, name, { partials, tasks: context.tasks });
+    const definition = await readDefinition(file, fileName, { partials, tasks: context.tasks });
     const { promptId, promptVersionId, title, changed } = await publishPrompt(
       context,
       definition,
-      name,
+      fileName,
     );
     return { slug, promptId, promptVersionId, title, changed };
   } catch (error) {
-    if (error instanceof InvalidPromptFileError) throw invalidFileRefusal(error, name);
+    if (error instanceof InvalidPromptFileError) throw invalidFileRefusal(error, fileName);
     if (error instanceof LimitExceededError) throw invalidRequest(error.message);
     throw error;
   }
@@ -52,13 +52,13 @@ function invalidFileRefusal(
 ): Refusal {
   const faults = findings
     .filter(({ severity }) => severity === 'fault')
-    .map(fault => withPosition(fault, name));
+    .map(fault => toFaultView(fault, name));
   const wholeFileFault = { line, column: 1, message: problem };
   const data = { faults: faults.length > 0 ? faults : [wholeFileFault] };
   return new Refusal('INVALID_REQUEST', message, { data });
 }
 
-function withPosition({ file, line, column, message }: Finding, name: string): object {
+function toFaultView({ file, line, column, message }: Finding, name: string): object {
   const partial =
     file === name
       ? {}

@@ -25,10 +25,10 @@ export interface PublishContext {
   readonly clock: Clock;
   readonly tasks: PromptTasks;
   /**
-   * Called with remedies that only the operator can apply; undefined if the caller is the operator,
-   * whose errors then name the remedies.
+   * Called with remedies that only the operator can apply. It is undefined if the caller is the
+   * operator: errors then name the remedies.
    */
-  readonly toOperator?: ((line: string) => void) | undefined;
+  readonly notifyOperator?: ((line: string) => void) | undefined;
   /** The model of prompts that name none; default `echo`. */
   readonly defaultModel?: string | undefined;
 }
@@ -36,7 +36,7 @@ export interface PublishContext {
 /** A prompt that was published from a local file. */
 export interface PublishedFile extends PublishedVersion {
   /** True if neither the file nor a default names a model, so that `echo` answers. */
-  readonly echoes: boolean;
+  readonly usesEcho: boolean;
   /**
    * True if the file lacks the line before its front matter, so that the front matter is part of
    * the template.
@@ -45,43 +45,43 @@ export interface PublishedFile extends PublishedVersion {
 }
 
 /**
- * Publishes a prompt file. Equal content is the same version; the content of an older version makes
- * that the latest.
+ * Publishes a prompt file. Content that equals an earlier version makes that version the latest
+ * again.
  *
- * @throws {InvalidPromptFileError} for a partial, an unknown model, also the default one, or an unknown
+ * @throws {InvalidPromptFileError} for a partial, an unknown model or default model, or an unknown
  * run option; its message names file and line
  */
 export async function publishPrompt(
-  { store, models, clock, tasks, defaultModel, toOperator }: PublishContext,
+  { store, models, clock, tasks, defaultModel, notifyOperator }: PublishContext,
   definition: PromptDefinition,
   file = `${definition.slug}.prompt`,
 ): Promise<PublishedFile> {
-  const usedDefault = definition.namesModel ? undefined : defaultModel;
-  await checkDefinition(definition, file, { models, tasks, toOperator });
+  const fallbackModel = definition.namesModel ? undefined : defaultModel;
+  await checkDefinition(definition, file, { models, tasks, notifyOperator });
 
-  if (usedDefault !== undefined && !models.get(usedDefault)) {
+  if (fallbackModel !== undefined && !models.get(fallbackModel)) {
     const findings = new Findings(file);
     findings.addFault(
       { line: 1, column: 1 },
-      `the setting \`model\`: ${models.explainMissing(usedDefault)}`,
+      `the setting \`model\`: ${models.explainMissing(fallbackModel)}`,
     );
     throw toPromptFileError(findings);
   }
 
   const version = toNewVersion(
     { ...definition, model: resolveModel(definition, models) },
-    usedDefault,
+    fallbackModel,
   );
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
-  const echoes = !definition.namesModel && usedDefault === undefined;
+  const usesEcho = !definition.namesModel && fallbackModel === undefined;
   const lacksFence = lacksOpeningFence(definition.source);
 
-  return { slug, promptId, promptVersionId: id, title, changed, echoes, lacksFence };
+  return { slug, promptId, promptVersionId: id, title, changed, usesEcho, lacksFence };
 }
 
 /**
- * Refuses a prompt that can't be run here. Without `models`, any model passes.
+ * Checks that a prompt can be run here. Without `models`, any model is accepted.
  *
  * @throws {InvalidPromptFileError} whose message names file and line
  */
@@ -91,8 +91,8 @@ export async function checkDefinition(
   {
     models,
     tasks,
-    toOperator,
-  }: Pick<PublishContext, 'tasks' | 'toOperator'> & { models?: ModelTable | undefined },
+    notifyOperator,
+  }: Pick<PublishContext, 'tasks' | 'notifyOperator'> & { models?: ModelTable | undefined },
 ): Promise<void> {
   const findings = new Findings(file);
   const fileStart = { line: 1, column: 1 };
@@ -100,7 +100,8 @@ export async function checkDefinition(
     findings.addFault(fileStart, 'this is a partial: run or publish a prompt that uses it');
   }
 
-  const knownModels = models && createKnownModels(models, { withRemedy: toOperator === undefined });
+  const knownModels =
+    models && createKnownModels(models, { withRemedy: notifyOperator === undefined });
   await checkParsed({ findings, definition }, { models: knownModels, tasks });
   if (findings.hasFaults) throw toPromptFileError(findings);
 }

@@ -8,7 +8,7 @@ import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { Definitions } from './definitions.ts';
 import { checkDefinition, type PublishContext } from './publish.ts';
-import { derivePromptId, hashUnlistedVersion, toNewVersion } from './versions.ts';
+import { derivePromptId, deriveUnlistedVersionId, toNewVersion } from './versions.ts';
 
 /**
  * The prompt to run without publishing: a prompt file, or a published version by its id, prompt id
@@ -69,7 +69,7 @@ export async function ensureUnlistedVersion(
   checkModelExists(models, request.model);
   const publishedVersion =
     request.file === undefined ? await findPublished(store, request) : undefined;
-  if (publishedVersion && !hasChanged(publishedVersion, request)) {
+  if (publishedVersion && !overridesVersion(publishedVersion, request)) {
     return toUnlistedVersion(publishedVersion);
   }
 
@@ -81,14 +81,14 @@ export async function ensureUnlistedVersion(
     : await readUnlistedFile(context, request);
   const version = toNewVersion(config ? { ...definition, ...toConfigFields(config) } : definition);
   const model = chooseModel(models, definition, request) ?? version.model;
-  const unlisted = withModel(version, model, config);
+  const unlisted = toUnlisted(version, model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
 
   return { ...toUnlistedVersion(unlisted), notes };
 }
 
-/** Returns true if a request wants another model or config than the version's. */
-function hasChanged({ model }: StoredVersion, request: UnlistedRequest): boolean {
+/** Returns true if a request names another model or config than the version's. */
+function overridesVersion({ model }: StoredVersion, request: UnlistedRequest): boolean {
   return request.config !== undefined || (request.model ?? model) !== model;
 }
 
@@ -109,8 +109,8 @@ function chooseModel(
 }
 
 /**
- * @throws {UnlistedFault} for a model that does not exist, with a message that begins with where
- * the model is named
+ * @param where the beginning of the message: where the model is named
+ * @throws {UnlistedFault} if the model does not exist
  */
 function checkModelExists(
   models: PublishContext['models'],
@@ -121,7 +121,7 @@ function checkModelExists(
   throw new UnlistedFault('UNKNOWN_MODEL', `${where}${models.explainMissing(model)}`);
 }
 
-/** Reads a prompt file. Its own model need not exist if another is given. */
+/** Reads a prompt file. Its model need not exist if the request names another one. */
 async function readUnlistedFile(
   { models, tasks }: PublishContext,
   { file = '', text, allowOutside, model }: UnlistedRequest,
@@ -138,8 +138,12 @@ async function readUnlistedFile(
   return { definition, notes: runNotes };
 }
 
-function withModel(version: NewVersion, model: string, config: JsonObject | undefined): NewVersion {
-  return { ...version, model, id: hashUnlistedVersion(version.id, model, config) };
+function toUnlisted(
+  version: NewVersion,
+  model: string,
+  config: JsonObject | undefined,
+): NewVersion {
+  return { ...version, model, id: deriveUnlistedVersionId(version.id, model, config) };
 }
 
 async function findPublished(store: Store, request: UnlistedRequest): Promise<StoredVersion> {

@@ -4,7 +4,7 @@ import { type PromptDefinition, serialiseDefinition } from '../../prompts/defini
 import type { NewVersion } from '../store/prompts-store.ts';
 
 /**
- * Returns the version of a definition, by its slug, its content and its default model.
+ * Returns the version to store for a definition. Its id depends on slug, content and default model.
  *
  * @param defaultModel the model if the definition names none
  */
@@ -12,7 +12,7 @@ export function toNewVersion(definition: PromptDefinition, defaultModel?: string
   const { slug, title, description, source } = definition;
   const model = defaultModel ?? definition.model;
   const promptId = derivePromptId(slug);
-  const id = hashVersion(promptId, definition, defaultModel);
+  const id = deriveVersionId(promptId, definition, defaultModel);
 
   return {
     id,
@@ -31,8 +31,8 @@ export function derivePromptId(slug: string): string {
   return deriveUuid(`prompt\0${slug}`);
 }
 
-/** Returns the id of a version. Equal content, partials included, has the same id. */
-function hashVersion(
+/** Returns the id of a version, which is the same for equal content, partials included. */
+function deriveVersionId(
   promptId: string,
   { source, partials }: Pick<PromptDefinition, 'source' | 'partials'>,
   defaultModel: string | undefined,
@@ -48,7 +48,7 @@ function hashVersion(
  * Returns the id of an unpublished version, which differs from that of the published version with
  * equal content.
  */
-export function hashUnlistedVersion(
+export function deriveUnlistedVersionId(
   promptVersionId: string,
   model: string,
   config?: JsonObject,

@@ -4,8 +4,8 @@ import { LIVENESS_PATH, READINESS_PATH } from '../http/health-paths.ts';
 import { nothing } from '../http/schema.ts';
 import { type AnyRoute, defineRoute } from './services.ts';
 
-/** Time for the store to answer, below the two seconds that callers wait. */
-const READY_WITHIN_MS = 1500;
+/** Time for the store to answer, in milliseconds: less than the two seconds that callers wait. */
+const STORE_ANSWER_MS = 1500;
 
 /**
  * Liveness and readiness checks for supervisors and load balancers, without a key and without
@@ -37,12 +37,12 @@ export const healthRoutes: readonly AnyRoute[] = [
 
       // Callers have no key, so the answer must not reveal where the store is or why it is
       // unavailable.
-      const answer = store.ping().then(
+      const isAnswered = store.ping().then(
         () => true,
         () => false,
       );
-      const answers = await waitAtMost(READY_WITHIN_MS, clock, answer);
-      if (answers !== true) throw new Refusal('UNAVAILABLE', 'the store does not answer');
+      const isReady = await waitAtMost(STORE_ANSWER_MS, clock, isAnswered);
+      if (isReady !== true) throw new Refusal('UNAVAILABLE', 'the store does not answer');
       return null;
     },
   }),

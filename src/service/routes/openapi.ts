@@ -37,7 +37,7 @@ const TAGS: Readonly<Record<AnyRoute['tag'], string>> = {
 };
 
 /** The headers of answers to a caller with a valid key. */
-const KEYED_HEADERS: Readonly<Record<string, Schema>> = {
+const KEYED_ANSWER_HEADERS: Readonly<Record<string, Schema>> = {
   Idempotency: {
     type: 'string',
     const: IDEMPOTENCY_SUPPORTED,
@@ -51,16 +51,16 @@ const KEYED_HEADERS: Readonly<Record<string, Schema>> = {
   }),
 };
 
-const RETRY_AFTER: Readonly<Record<string, Schema>> = {
+const RETRY_AFTER_HEADER: Readonly<Record<string, Schema>> = {
   'Retry-After': integer({ description: 'Seconds to wait before a retry' }),
 };
 
-const KEYED_REQUEST = object(
+const KEYED_REQUEST_HEADERS = object(
   {},
   { 'cli-agent': text({ description: 'The hash of the models that the client has cached' }) },
 );
 
-const errorEnvelope: Schema = {
+const errorSchema: Schema = {
   ...object({
     status: text({ description: 'The error code, such as `NOT_FOUND_ERROR`' }),
     message: text({ description: 'The reason of the failure' }),
@@ -116,7 +116,7 @@ function buildDocument(routes: readonly AnyRoute[], origin: string): object {
     security: [{ key: [] }],
     paths,
     components: {
-      schemas: { Error: errorEnvelope },
+      schemas: { Error: errorSchema },
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'An API key of this service' },
       },
@@ -137,13 +137,13 @@ function buildOperation(route: AnyRoute): object {
       ...buildParameters('path', params),
       ...buildParameters('query', query),
       ...buildParameters('header', headers),
-      ...(needsKey ? buildParameters('header', KEYED_REQUEST) : []),
+      ...(needsKey ? buildParameters('header', KEYED_REQUEST_HEADERS) : []),
     ],
     ...(body && { requestBody: { required: true, content: buildJsonContent(body) } }),
     responses: {
       '200': {
         description: 'Success',
-        ...(needsKey && { headers: buildHeaderObjects(KEYED_HEADERS) }),
+        ...(needsKey && { headers: buildHeaderObjects(KEYED_ANSWER_HEADERS) }),
         content: data ? buildJsonContent(buildSuccessSchema(data)) : { '*/*': {} },
       },
       ...buildErrorResponses(
@@ -172,12 +172,12 @@ function buildSuccessSchema(data: Schema): Schema {
 }
 
 function buildParameters(
-  place: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header',
   { properties = {}, required = [] }: Schema = {},
 ): object[] {
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
-    in: place,
+    in: location,
     ...(description !== undefined && { description }),
     required: required.includes(name) && schema.default === undefined,
     schema,
@@ -192,8 +192,8 @@ function buildErrorResponses(
     const isAdmitted =
       needsKey && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
     const headers = {
-      ...(isAdmitted && KEYED_HEADERS),
-      ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER),
+      ...(isAdmitted && KEYED_ANSWER_HEADERS),
+      ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER_HEADER),
     };
     const content = buildJsonContent({ $ref: '#/components/schemas/Error' });
 

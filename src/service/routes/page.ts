@@ -2,7 +2,7 @@ import { readBuiltText } from '../../files/installed/installed-file.ts';
 import { type AnyRoute, defineRoute } from './services.ts';
 
 /** Allows files of this service only, and `data:` for the input images of runs. */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -40,7 +40,7 @@ export const pageRoutes: readonly AnyRoute[] = PAGE_FILES.map(({ path, file, typ
         httpStatus: 200,
         headers: {
           'content-type': `${type}; charset=utf-8`,
-          'content-security-policy': POLICY,
+          'content-security-policy': CONTENT_SECURITY_POLICY,
           'x-content-type-options': 'nosniff',
           'x-frame-options': 'DENY',
           'referrer-policy': 'no-referrer',

@@ -15,7 +15,7 @@ import {
 } from './prompt-schemas.ts';
 import { defineRoute, type Services } from './services.ts';
 
-const promptId = object({ promptId: uuid });
+const promptParams = object({ promptId: uuid });
 
 export const promptRoutes = [
   defineRoute({
@@ -47,7 +47,7 @@ export const promptRoutes = [
     }),
     data: promptSearchSchema,
     async handle(services, { caller, query }) {
-      return { rows: await searchPrompts(services, checkSearchQuery(query.q), caller) };
+      return { rows: await searchPrompts(services, requireSearchWords(query.q), caller) };
     },
   }),
 
@@ -59,7 +59,7 @@ export const promptRoutes = [
     summary: 'Get a prompt with its latest version, or another one',
     description: 'Returns the title of the version, its inputs and its template.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
-    params: promptId,
+    params: promptParams,
     query: object({}, { versionId: uuid }),
     data: promptVersionSchema,
     async handle(services, { caller, params, query }) {
@@ -84,7 +84,7 @@ export const promptRoutes = [
     summary: 'List the published versions of a prompt, newest first',
     description: 'Returns at most 10 versions, each with its labels and their history.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
-    params: promptId,
+    params: promptParams,
     data: promptVersionListSchema,
     async handle(services, { caller, params }) {
       const promptId = params.promptId.toLowerCase();
@@ -133,8 +133,8 @@ export const promptRoutes = [
 ];
 
 /**
- * Returns a function that returns the labels of a version and their history. A move belongs to its
- * new version, a removal to the former one.
+ * Returns a function that finds the labels of a version and their history. A move belongs to its new
+ * version, a removal to the former one.
  */
 async function createLabelLookup(store: Store, promptId: string) {
   const [labels, moves] = await Promise.all([
@@ -174,7 +174,7 @@ async function buildVersionView(
   };
 }
 
-function checkSearchQuery(q: string): string {
+function requireSearchWords(q: string): string {
   const words = q.trim();
   if (words === '') throw invalidRequest('q must not be empty');
   if (Array.from(words).length > MAX_QUERY_LENGTH) {

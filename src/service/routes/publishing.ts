@@ -2,12 +2,12 @@ import { findLabelFault } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
 import { invalidRequest, notFound, type Refusal } from '../core/refusal.ts';
 import { boolean, object, text } from '../http/schema.ts';
-import { publishSent } from '../prompts/publish-sent.ts';
+import { publishSentPrompt } from '../prompts/publish-sent.ts';
 import { labelBody, labelSchema, publishBody, publishedSchema } from './prompt-schemas.ts';
 import { defineRoute, type Services } from './services.ts';
 
-/** Matches 1 to 64 letters, digits and inner hyphens, such as `my-prompt`. */
-const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+/** Matches 1 to 64 lower-case letters, digits and inner hyphens, such as `my-prompt`. */
+const VALID_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 /**
  * The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a
@@ -34,7 +34,7 @@ export const publishingRoutes = [
     data: publishedSchema,
     async handle(services, { params, body }) {
       const { file, partials = {} } = body;
-      return await publishSent(services, { slug: checkSlug(params), file, partials });
+      return await publishSentPrompt(services, { slug: requireValidSlug(params), file, partials });
     },
   }),
 
@@ -90,7 +90,7 @@ export const publishingRoutes = [
   }),
 ];
 
-/** Sets, moves or removes a label. @throws {Refusal} */
+/** Moves a label to a version, or removes it if none is named. @throws {Refusal} */
 async function moveLabel(
   { store, clock }: Services,
   { userName }: Caller,
@@ -105,7 +105,7 @@ async function moveLabel(
     slug,
     label,
     promptVersionId,
-    userName: userName,
+    userName,
     time: clock.now(),
   });
 
@@ -123,18 +123,18 @@ async function moveLabel(
  *
  * @throws {Refusal}
  */
-function checkSlug({ promptId: slug }: { readonly promptId: string }): string {
-  if (NEW_SLUG.test(slug)) return slug;
+function requireValidSlug({ promptId: slug }: { readonly promptId: string }): string {
+  if (VALID_SLUG.test(slug)) return slug;
   throw invalidRequest(
     'a slug has 1 to 64 of the characters a–z, 0–9 and -, and neither begins nor ends with -',
   );
 }
 
 /**
- * Returns the 404. The slug is checked only now, because watched directories may publish under
- * other slugs.
+ * Returns the 404 for a slug, or throws if the slug is not valid. It is checked only now, because
+ * watched directories may publish under other slugs.
  */
 function unknownSlugRefusal(slug: string): Refusal {
-  checkSlug({ promptId: slug });
+  requireValidSlug({ promptId: slug });
   return notFound('the prompt does not exist, or is not published');
 }

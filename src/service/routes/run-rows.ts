@@ -7,11 +7,11 @@ import type { Store } from '../store/store.ts';
 /** Returns the URL of an output's media; `origin` is the request's. */
 export type MediaUrl = (output: MediaOutput, origin: string) => string;
 
-/** Maximum size of the outputs on a page with more than one row. */
-const PAGE_BYTES = 16 * 1024 * 1024;
+/** Maximum size of the outputs on a page with more than one row, in bytes. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Returns the rows of these runs up to the maximum size of a page, but at least the first.
+ * Returns the rows of these runs, but no more than fit on a page. The first row always does.
  *
  * @param options.withTimes true to include the times at which runs ended
  * @param options.onBytes called with the number of bytes about to be read; may throw
@@ -25,8 +25,8 @@ export async function readRunRows(
     onBytes,
   }: { origin: string; withTimes: boolean; onBytes: (bytes: number) => void },
 ): Promise<RunRow[]> {
-  const runs = await store.runs.readRuns(ids, { maxBytes: PAGE_BYTES, onBytes });
-  // Reading a full page takes tens of milliseconds, and so does the rest.
+  const runs = await store.runs.readRuns(ids, { maxBytes: MAX_PAGE_BYTES, onBytes });
+  // Reading a full page takes tens of milliseconds, and so does the code below.
   await yieldToEvents();
   return runs.map(run => ({
     ...toRunRow(run, toOutputItems(run.outputs, mediaUrl, origin)),

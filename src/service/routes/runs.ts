@@ -23,7 +23,7 @@ import { defineRoute, type Services } from './services.ts';
 const IDEMPOTENCY_KEY_DESCRIPTION =
   'Identifies the creation for 24 hours: a repeated request returns the same run, and another body with the same key is refused';
 
-/** Times above this are milliseconds, which some clients send. */
+/** Times above this are in milliseconds, which some clients send. */
 const MAX_QUERY_SECONDS = 1e11;
 
 export const runRoutes = [
@@ -39,8 +39,9 @@ export const runRoutes = [
     query: runListQuery,
     data: runPageSchema,
     async handle(services, { caller, query, origin, memory }) {
-      await settleDeadCommands(services.store);
       const { store } = services;
+      // The runs of commands that have died are listed as failed.
+      await settleDeadCommands(store);
       const { ids, hasMore } = await findRunIds(services, caller.userId, query);
       const rows = await readRunRows(services, ids, {
         origin,
@@ -52,13 +53,13 @@ export const runRoutes = [
       const usages =
         query.usage === 'true' ? await readListedUsage(store, caller.userId, ids) : undefined;
       const { idempotencyKey } = query;
-      const requestedRows = rows.map(row => ({
+      const extendedRows = rows.map(row => ({
         ...row,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         ...(usages && { usage: usages.get(row.runId) }),
       }));
 
-      return { rows: requestedRows, hasMore: hasMore || !isCompletePage };
+      return { rows: extendedRows, hasMore: hasMore || !isCompletePage };
     },
   }),
 
@@ -82,11 +83,11 @@ export const runRoutes = [
     headers: object({}, { 'Idempotency-Key': text({ description: IDEMPOTENCY_KEY_DESCRIPTION }) }),
     body: createRunBody,
     data: runSchema,
-    async handle(services, { caller, body, bodyDigest, origin, headers, memory }) {
+    async handle(services, { caller, body, computeBodyDigest, origin, headers, memory }) {
       const idempotencyKey = joinHeader(headers[IDEMPOTENCY_KEY_HEADER]);
       const { id, outcome } = await answerCreation(services, caller, body, {
         idempotencyKey,
-        digest: bodyDigest,
+        computeDigest: computeBodyDigest,
         traceparent: parseTraceparent(headers[TRACEPARENT_HEADER]),
         memory,
       });
@@ -95,7 +96,7 @@ export const runRoutes = [
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { data: { runId: id } });
       }
 
-      if (!tryReserve(memory, outcome.outputs)) {
+      if (!tryReserveForOutputs(memory, outcome.outputs)) {
         const message =
           'the run has ended, but its outputs do not fit into the memory for answers now; get it by its runId';
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { data: { runId: id } });
@@ -160,17 +161,17 @@ async function readRunView(
   runId: string,
 ): Promise<Run> {
   const run = await requireRun(services.store, caller.userId, runId);
-  memory.reserveForAnswer(sumTextSizes(run.outputs));
+  memory.reserveForAnswer(sumTextBytes(run.outputs));
   return toRunView(run, services, origin);
 }
 
 /**
- * Reserves memory for the answer; returns false if it doesn't fit. Doesn't throw then, because the
- * client would create the run again.
+ * Reserves memory for an answer with these outputs; returns false if they don't fit. An error would
+ * make the client create the run again.
  */
-function tryReserve(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
+function tryReserveForOutputs(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
-    memory.reserveForAnswer(sumTextSizes(outputs));
+    memory.reserveForAnswer(sumTextBytes(outputs));
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;
@@ -178,8 +179,11 @@ function tryReserve(memory: RequestMemory, outputs: readonly StoredOutput[]): bo
   }
 }
 
-function sumTextSizes(outputs: readonly StoredOutput[]): number {
-  return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
+function sumTextBytes(outputs: readonly StoredOutput[]): number {
+  return outputs.reduce(
+    (sum, output) => sum + ('data' in output ? Buffer.byteLength(output.data) : 0),
+    0,
+  );
 }
 
 type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> &
@@ -213,14 +217,14 @@ async function findRunIds(
   userId: number,
   query: RunListQuery & { limit: number },
 ): Promise<{ readonly ids: readonly string[]; readonly hasMore: boolean }> {
-  const { idempotencyKey: key } = query;
-  if (key === undefined) return await listRuns(services, userId, query);
+  const { idempotencyKey } = query;
+  if (idempotencyKey === undefined) return await listRuns(services, userId, query);
   const { store, clock } = services;
-  const created = await store.runs.findByKey(userId, key, clock.now());
+  const created = await store.runs.findByKey(userId, idempotencyKey, clock.now());
   return { ids: created ? [created.run.id] : [], hasMore: false };
 }
 
-/** Returns a page of a user's runs. */
+/** Returns the ids of a page of a user's runs. @throws {Refusal} for cursors or times that are not valid */
 async function listRuns(
   { store }: Services,
   userId: number,

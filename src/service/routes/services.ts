@@ -9,7 +9,7 @@ export interface Services extends RunServices, PromptListing {
   readonly media: Media;
   /** Aborted once load balancers should send no new requests. */
   readonly draining: AbortSignal;
-  /** Returns the URL of an output's media; `origin` is that of signed URLs. */
+  /** Returns the URL of an output's media; only signed URLs use `origin`. */
   readonly mediaUrl: MediaUrl;
 }
 

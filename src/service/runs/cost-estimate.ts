@@ -19,8 +19,10 @@ import type { Store } from '../store/store.ts';
 import { checkRequestInputs, mergeSettings, requireRunnable } from './run-request.ts';
 
 /** Estimated tokens of an answer if the prompt sets no limit. */
-const EXPECTED_OUTPUT = 1000;
-const CHARACTERS_A_TOKEN = 4;
+const EXPECTED_OUTPUT_TOKENS = 1000;
+
+/** Estimated length of a token in a prompt. */
+const CHARACTERS_PER_TOKEN = 4;
 
 /** A creation, which may be a request of a provider's batch. */
 export type EstimatedCreation = CreateRunRequest & Pick<PricingOptions, 'providerBatch'>;
@@ -31,11 +33,11 @@ export interface CostEstimate {
   readonly modality: Modality;
   /** null if the price of the model is unknown. */
   readonly cost: Money | null;
-  /** True if only answers show what a run costs. */
+  /** True if the cost of a run is known only from its answer. */
   readonly learns?: true;
   /** The requested price class, if the model has a price but none for that class. */
   readonly unpricedTier?: unknown;
-  /** The cost of the prompt's own tokens, which the run costs at least. */
+  /** The cost of the prompt's own tokens, the least that the run costs. */
   readonly promptCost: Money | null;
   /** The number of requested answers; costs are compared per answer. */
   readonly answers: number;
@@ -68,9 +70,9 @@ export async function estimateCost(
   { store, userId, definitions, models, tasks }: EstimateSources,
   { providerBatch, ...body }: EstimatedCreation,
 ): Promise<CostEstimate> {
-  const lookup = { store, definitions, models, tasks };
-  const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
-  const requestInputs = await checkRequestInputs(lookup, body, {
+  const services = { store, definitions, models, tasks };
+  const { definition, model } = await requireRunnable(services, body.promptVersionId);
+  const requestInputs = await checkRequestInputs(services, body, {
     definition,
     model,
     userId,
@@ -88,8 +90,8 @@ export async function estimateCost(
   const options = mergeSettings(definition, runOptions, model);
   const answers = getAnswerCount(options);
   const outputLimit = parseWholeNumber(options['maxOutputTokens']);
-  const input = Math.ceil(countCharacters(messages) / CHARACTERS_A_TOKEN);
-  const output = (outputLimit ?? EXPECTED_OUTPUT) * answers;
+  const input = Math.ceil(countCharacters(messages) / CHARACTERS_PER_TOKEN);
+  const output = (outputLimit ?? EXPECTED_OUTPUT_TOKENS) * answers;
   const images = model.modality === 'image' ? answers : 0;
 
   const pricing = await findPricing(model, { providerBatch, runOptions: options });
@@ -106,7 +108,7 @@ export async function estimateCost(
     answers,
     multiplier: findUnknownMultiplier(options),
     tokens: { input, output },
-    assumedOutput: outputLimit === undefined ? EXPECTED_OUTPUT : undefined,
+    assumedOutput: outputLimit === undefined ? EXPECTED_OUTPUT_TOKENS : undefined,
     images,
     estimated: pricing?.isEstimate ?? false,
     tableDate: pricing?.isEstimate ? PRICE_TABLE_DATE : undefined,

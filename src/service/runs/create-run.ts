@@ -23,16 +23,16 @@ import { findRun } from './find-run.ts';
 import type { InputFiles } from './input-files.ts';
 import {
   checkRequestInputs,
-  type RunLookup,
+  type RequestCheckServices,
   requireAccess,
   requireRunnable,
 } from './run-request.ts';
 
 /** The services that creating a run needs. */
-export interface RunServices extends RunLookup {
+export interface RunServices extends RequestCheckServices {
   readonly runner: Runner;
   readonly limits: UserLimits;
-  readonly inputs: InputFiles;
+  readonly inputFiles: InputFiles;
   readonly clock: Clock;
   readonly syncWindowMs: number;
   /**
@@ -46,13 +46,13 @@ export interface RunServices extends RunLookup {
   ) => Promise<LoadedImage[]>;
 }
 
-/** A run that was created now or earlier; it has no outcome until it ends. */
+/** A run that was created now or earlier. Its outcome is undefined if it has not ended. */
 interface CreationAnswer {
   id: string;
   outcome: Pick<RunOutcome, 'status' | 'outputs' | 'tokens' | 'warnings'> | undefined;
 }
 
-/** Wait for a caller whose queue is full, in seconds. */
+/** Time after which a caller whose queue is full may retry, in seconds. */
 const FULL_QUEUE_RETRY_S = 5;
 
 const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
@@ -64,26 +64,26 @@ const CREATION_REFUSALS: Readonly<
 > = {
   credits: ({ credits }) =>
     new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`),
-  queue: (_, { queued }) =>
+  queue: (_, { maxQueuedRuns }) =>
     tooMany(
-      `too many of your runs are queued (at most ${formatNumber(queued)}); wait until some have ended`,
+      `too many of your runs are queued (at most ${formatNumber(maxQueuedRuns)}); wait until some have ended`,
       FULL_QUEUE_RETRY_S,
     ),
   version: () => notFound('the prompt version does not exist, or is not published'),
-  space: (_, { mediaBytes }) =>
+  space: (_, { maxMediaBytes }) =>
     new Refusal(
       'NO_SPACE',
-      `your generated media and the inputs of your unfinished runs take up all of your space, ${mediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
+      `your generated media and the inputs of your unfinished runs take up all of your space, ${maxMediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
     ),
   key: () => differentBodyRefusal(),
 };
 
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
-  /** Passed on to the model's provider, address or program. */
+  /** The trace context to pass on to the model's provider, address or program. */
   readonly traceparent?: string | undefined;
   /** Returns the digest of the body as sent. */
-  readonly digest: () => string;
+  readonly computeDigest: () => string;
   /** Counts fetched images; released once the sent ones are no longer needed in memory. */
   readonly memory: RequestMemory;
 }
@@ -98,17 +98,17 @@ export async function answerCreation(
   services: RunServices,
   caller: Caller,
   body: CreateRunRequest,
-  { idempotencyKey, digest, traceparent, memory }: CreationOptions,
+  { idempotencyKey, computeDigest, traceparent, memory }: CreationOptions,
 ): Promise<CreationAnswer> {
-  const { clock, inputs, syncWindowMs } = services;
-  const idempotency = toIdempotency(idempotencyKey, digest);
+  const { clock, inputFiles, syncWindowMs } = services;
+  const idempotency = toIdempotency(idempotencyKey, computeDigest);
   const creation = await checkUnlessRepeated(services, caller, body, { idempotency, memory });
   if ('repeated' in creation) return creation.repeated;
 
   const { run, images } = creation;
-  await inputs.saveImages(run.id, images);
+  await inputFiles.saveImages(run.id, images);
   const request = {
-    ...(await inputs.storeLargeTexts(run.id, run.request)),
+    ...(await inputFiles.storeLargeTexts(run.id, run.request)),
     ...(traceparent !== undefined && { traceparent }),
   };
 
@@ -120,7 +120,7 @@ export async function answerCreation(
 
   const { runId, outcome, ending } = await storeRun(services, { ...run, request, idempotency });
   if (runId !== run.id) {
-    await inputs.remove(run.id, request);
+    await inputFiles.remove(run.id, request);
     return await readCreationAnswer(services, caller, runId);
   }
 
@@ -128,7 +128,8 @@ export async function answerCreation(
 }
 
 /**
- * Checks a creation, unless an earlier one with the same key has made a run.
+ * Checks a creation. Returns the run of an earlier creation with the same key instead, if there is
+ * one.
  *
  * @throws {Refusal} if it is refused
  */
@@ -143,7 +144,7 @@ async function checkUnlessRepeated(
   // Looked up first, because fetching or refusing images must not prevent a repeated creation
   // from finding its run.
   if (hasImages) {
-    const repeated = await findRepeated(services, caller, idempotency);
+    const repeated = await findRepeatedCreation(services, caller, idempotency);
     if (repeated) return { repeated };
   }
 
@@ -151,7 +152,7 @@ async function checkUnlessRepeated(
     return await checkCreation(services, caller, body, memory);
   } catch (error) {
     if (error instanceof DatabaseUnavailableError) throw error;
-    const repeated = await findRepeated(services, caller, idempotency);
+    const repeated = await findRepeatedCreation(services, caller, idempotency);
     if (repeated) return { repeated };
 
     // The check may have failed because its version is cached and has been withdrawn since; that
@@ -163,11 +164,11 @@ async function checkUnlessRepeated(
 }
 
 /**
- * Returns the run that an earlier creation with this key made.
+ * Returns the run of an earlier creation with this key; undefined if there is none.
  *
- * @throws {Refusal} if that one had another body
+ * @throws {Refusal} if the earlier one had another body
  */
-async function findRepeated(
+async function findRepeatedCreation(
   services: RunServices,
   caller: Caller,
   idempotency: Idempotency | undefined,
@@ -194,10 +195,10 @@ async function readCreationAnswer(
  * @throws {Refusal} if it may not be created; its inputs are removed
  */
 async function storeRun(services: RunServices, run: Parameters<Runner['create']>[0]) {
-  const { definitions, inputs, limits, runner } = services;
+  const { definitions, inputFiles, limits, runner } = services;
   return await runner.create(run).catch(async (error: unknown) => {
     if (!(error instanceof CreationRefused)) throw error;
-    await inputs.remove(run.id, run.request);
+    await inputFiles.remove(run.id, run.request);
     const { reason } = error;
     if (reason === 'version') definitions.forgetRunnable(run.promptVersionId);
     if (reason === 'caller') throw await callerRefusal(services, run.userId);
@@ -220,12 +221,12 @@ export async function checkCreation(
 ): Promise<CheckedCreation> {
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
   requireAccess(services, model);
-  const isEmbedded = keyId === SESSION_KEY_ID;
+  const hasSessionKey = keyId === SESSION_KEY_ID;
   const acceptedInputs = await checkRequestInputs(services, body, {
     definition,
     model,
     userId,
-    allowsUnlistedOptions: isEmbedded,
+    allowsUnlistedOptions: hasSessionKey,
   });
 
   const { textInputs, runOptions, images: sentImages } = acceptedInputs;
@@ -251,7 +252,7 @@ export async function checkCreation(
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
       textBytes: Object.values(textInputs).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-      keyId: isEmbedded ? undefined : keyId,
+      keyId: hasSessionKey ? undefined : keyId,
       needsSpace: images.length > 0 || model.modality !== 'text',
       isRepeatable: model.engine === 'echo',
       request,
@@ -273,12 +274,15 @@ function differentBodyRefusal(): Refusal {
 }
 
 /** Returns the stored form of a creation's `Idempotency-Key`; undefined if none was sent. */
-function toIdempotency(key: string | undefined, digest: () => string): Idempotency | undefined {
+function toIdempotency(
+  key: string | undefined,
+  computeDigest: () => string,
+): Idempotency | undefined {
   if (key === undefined) return undefined;
   if (key === '' || key.length > MAX_IDEMPOTENCY_KEY_LENGTH) {
     throw invalidRequest(
       `${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters`,
     );
   }
-  return { key, digest: digest() };
+  return { key, digest: computeDigest() };
 }

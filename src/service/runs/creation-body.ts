@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
 import type { InputFiles } from './input-files.ts';
 
-const WHY_NOT_KEPT = 'it failed before a model was asked, or an earlier version made it';
+const NOT_KEPT_REASON = 'it failed before a model was asked, or an earlier version made it';
 
 /**
  * Returns the body that created a run.
@@ -12,22 +12,21 @@ const WHY_NOT_KEPT = 'it failed before a model was asked, or an earlier version 
  * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its images are no longer
  */
 export async function readCreationBody(
-  { store, inputs }: { readonly store: Store; readonly inputs: InputFiles },
+  { store, inputFiles }: { readonly store: Store; readonly inputFiles: InputFiles },
   userId: number,
   id: string,
 ): Promise<CreateRunRequest> {
   const storedRequest = await store.runs.findRequest(userId, id);
-  if (!storedRequest) throw notFound(`the request of the run is not kept: ${WHY_NOT_KEPT}`);
+  if (!storedRequest) throw notFound(`the request of the run is not kept: ${NOT_KEPT_REASON}`);
 
   const { images, urls = [], runOptions } = storedRequest.request;
-  const textInputs = await inputs.readTexts(id, storedRequest.request);
-  const hasSentImages =
-    images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
-  const bytes = hasSentImages ? await inputs.readImages(id, images).catch(refuseGone) : [];
+  const textInputs = await inputFiles.readTexts(id, storedRequest.request);
+  const hasSentImages = images.some((_, index) => typeof urls[index] !== 'string');
+  const sentImages = hasSentImages ? await inputFiles.readImages(id, images).catch(refuseGone) : [];
   const imageInputs = images.map((_, index): ImageInput => {
     const url = urls[index];
     if (typeof url === 'string') return { type: 'url', url };
-    return { type: 'base64', base64: bytes[index]?.bytes.toString('base64') ?? '' };
+    return { type: 'base64', base64: sentImages[index]?.bytes.toString('base64') ?? '' };
   });
 
   return {

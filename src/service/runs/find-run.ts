@@ -4,7 +4,7 @@ import { findOutcome, type StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { settleDeadCommands } from './execution/dead-workers.ts';
 
-/** Returns a user's run in its current state; a run of a dead command has failed. */
+/** Returns a user's run in its current state. First fails the runs of commands that have died. */
 export async function findRun(
   store: Store,
   userId: number,
@@ -16,7 +16,7 @@ export async function findRun(
   return await store.runs.find(userId, id);
 }
 
-/** Like `findRun`. @throws {Refusal} NOT_FOUND if the user has no such run */
+/** Returns a run like `findRun`. @throws {Refusal} NOT_FOUND if the user has no such run */
 export async function requireRun(store: Store, userId: number, runId: string): Promise<StoredRun> {
   const id = runId.toLowerCase();
   const run = isUuid(id) ? await findRun(store, userId, id) : undefined;

@@ -6,34 +6,34 @@ import type { InputFiles } from './input-files.ts';
 interface HousekeepingOptions {
   store: Store;
   media: Media;
-  inputs: InputFiles;
+  inputFiles: InputFiles;
   clock: Clock;
   onFault: (error: unknown) => void;
 }
 
 const HOUSEKEEPING_INTERVAL_MS = 60 * 60 * 1000;
 
-/** Removes expired and orphaned data, now and every hour until `stop` is aborted. */
+/** Removes expired and orphaned data, now and every hour until the signal is aborted. */
 export async function runHousekeeping(
   options: HousekeepingOptions,
-  stop: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
-  while (!stop.aborted) {
+  while (!signal.aborted) {
     await removeExpired(options);
-    await options.clock.sleep(HOUSEKEEPING_INTERVAL_MS, stop).catch(() => {});
+    await options.clock.sleep(HOUSEKEEPING_INTERVAL_MS, signal).catch(() => {});
   }
 }
 
-/** Removes each kind of data, even if the removal of another fails. */
+/** Removes expired data of each kind, even if another kind can't be removed. */
 async function removeExpired({
   store,
   media,
-  inputs,
+  inputFiles,
   clock,
   onFault,
 }: HousekeepingOptions): Promise<void> {
   await media.sweep().catch(onFault);
-  await inputs.sweep().catch(onFault);
+  await inputFiles.sweep().catch(onFault);
   await store.runs.forgetKeys(clock.now()).catch(onFault);
   await store.workers.sweep().catch(onFault);
 }

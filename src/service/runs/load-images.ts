@@ -15,14 +15,14 @@ export async function loadImageInputs(
   options: FetchImageOptions,
 ): Promise<LoadedImage[]> {
   // Once an image is refused, the others are no longer fetched.
-  const otherLoads = new AbortController();
-  const signal = AbortSignal.any([options.signal, otherLoads.signal]);
+  const stopLoads = new AbortController();
+  const signal = AbortSignal.any([options.signal, stopLoads.signal]);
   try {
     return await Promise.all(
       inputs.map((input, index) => loadImage(input, index, { ...options, signal })),
     );
   } finally {
-    otherLoads.abort();
+    stopLoads.abort();
   }
 }
 
@@ -32,7 +32,7 @@ async function loadImage(
   options: FetchImageOptions,
 ): Promise<LoadedImage> {
   try {
-    return await checkImage(
+    return await toLoadedImage(
       input.type === 'url' ? await fetchImage(input.url, options) : decodeBase64(input.base64),
     );
   } catch (error) {
@@ -42,7 +42,7 @@ async function loadImage(
   }
 }
 
-async function checkImage(bytes: Buffer): Promise<LoadedImage> {
+async function toLoadedImage(bytes: Buffer): Promise<LoadedImage> {
   if (bytes.length === 0) throw new Error('the image is empty');
   if (bytes.length > MAX_IMAGE_BYTES) throw new Error('the image is larger than 20 MiB');
   const mediaType = await detectImageType(bytes);

@@ -19,7 +19,7 @@ export interface ProviderBatchesOptions {
   readonly services: RunServices;
   readonly userId: number;
   readonly env: Env;
-  readonly answers: Map<string, BatchAnswer>;
+  readonly batchAnswers: Map<string, BatchAnswer>;
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export class ProviderBatches {
    * @throws {Refusal} if the model has no provider, or the provider has no batches or can't be
    * asked
    */
-  async forVersion(promptVersionId: string): Promise<BatchProvider> {
+  async getProvider(promptVersionId: string): Promise<BatchProvider> {
     const { services, env } = this.#options;
     const { model } = await requireRunnable(services, promptVersionId);
     const { provider } = model;
@@ -66,7 +66,7 @@ export class ProviderBatches {
    *
    * @throws {Refusal} as the creation would
    */
-  async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
+  async buildRequest(creation: CreateRunRequest): Promise<Uint8Array> {
     const { services, env } = this.#options;
     const { definition, model } = await requireRunnable(services, creation.promptVersionId);
     const job = await this.#buildJob(creation, definition, model);
@@ -83,12 +83,12 @@ export class ProviderBatches {
    * Makes a creation with this key take the answer instead of asking the provider, until
    * `withdraw`.
    */
-  offer(key: string, answer: BatchAnswer): void {
-    this.#options.answers.set(key, answer);
+  offerAnswer(key: string, answer: BatchAnswer): void {
+    this.#options.batchAnswers.set(key, answer);
   }
 
-  withdraw(key: string): void {
-    this.#options.answers.delete(key);
+  withdrawAnswer(key: string): void {
+    this.#options.batchAnswers.delete(key);
   }
 
   async #buildJob(

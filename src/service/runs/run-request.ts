@@ -13,7 +13,7 @@ import type { Definitions } from '../prompts/definitions.ts';
 import type { Store } from '../store/store.ts';
 
 /** The services that checking a creation needs. */
-export interface RunLookup {
+export interface RequestCheckServices {
   readonly store: Store;
   readonly definitions: Definitions;
   readonly models: ModelTable;
@@ -22,21 +22,23 @@ export interface RunLookup {
    * Called with remedies for a refusal that only the operator can apply; undefined if the caller is
    * the operator.
    */
-  readonly toOperator?: ((line: string) => void) | undefined;
+  readonly notifyOperator?: ((line: string) => void) | undefined;
 }
 
 /** Returns a prompt version that can be run, with its definition and model. @throws {Refusal} */
-export async function requireRunnable(lookup: RunLookup, promptVersionId: string) {
-  const { definitions, models, toOperator } = lookup;
+export async function requireRunnable(services: RequestCheckServices, promptVersionId: string) {
+  const { definitions, models, notifyOperator } = services;
   const version = await definitions.findRunnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('the prompt version does not exist, or is not published');
 
   const definition = await definitions.getByVersionId(version.id);
   const model = models.get(definition.model);
   if (!model) {
-    toOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
-    const why = models.explainMissing(definition.model, { withRemedy: toOperator === undefined });
-    throw invalidRequest(`the prompt can't be run here: ${why}`);
+    notifyOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
+    const reason = models.explainMissing(definition.model, {
+      withRemedy: notifyOperator === undefined,
+    });
+    throw invalidRequest(`the prompt can't be run here: ${reason}`);
   }
 
   return { version, definition, model };
@@ -44,14 +46,14 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
 
 /** @throws {Refusal} if the model can't be asked, for example because its key is not set */
 export function requireAccess(
-  { models, toOperator }: Pick<RunLookup, 'models' | 'toOperator'>,
+  { models, notifyOperator }: Pick<RequestCheckServices, 'models' | 'notifyOperator'>,
   model: ModelEntry,
 ): void {
   const fault = models.findAccessFault(model);
   if (!fault) return;
 
-  if (toOperator) {
-    toOperator(`a run was refused: ${fault.message}`);
+  if (notifyOperator) {
+    notifyOperator(`a run was refused: ${fault.message}`);
     const message = `the model ${model.model} can't be used here: the service has no access to ${model.provider?.name}`;
     throw fault.kind === 'missing' ? new Refusal('NO_ACCESS', message) : invalidRequest(message);
   }
@@ -61,12 +63,12 @@ export function requireAccess(
     : invalidRequest(fault.message);
 }
 
-/** The facts that a creation is checked against. */
+/** The prompt and model against which the inputs of a creation are checked. */
 interface InputRules {
   definition: PromptDefinition;
   model: ModelEntry;
   userId: number;
-  /** True to take run options that the model does not list; see `checkRunOptions`. */
+  /** True to accept run options that the model does not list; see `checkRunOptions`. */
   allowsUnlistedOptions: boolean;
 }
 
@@ -76,7 +78,7 @@ interface InputRules {
  * @throws {Refusal} that names the field and the broken rule
  */
 export async function checkRequestInputs(
-  { tasks }: Pick<RunLookup, 'tasks'>,
+  { tasks }: Pick<RequestCheckServices, 'tasks'>,
   { inputs, runOptions = {} }: CreateRunRequest,
   { definition, model, userId, allowsUnlistedOptions }: InputRules,
 ) {
@@ -115,14 +117,14 @@ function checkImages(
   const expectedCount = imageInputs.length;
   if (images.length === expectedCount) return images;
 
-  const count = expectedCount === 1 ? '1 image' : `${expectedCount} images`;
-  throw invalidRequest(`inputs.imageInputs must hold ${count}, not ${images.length}`);
+  const expectedImages = expectedCount === 1 ? '1 image' : `${expectedCount} images`;
+  throw invalidRequest(`inputs.imageInputs must hold ${expectedImages}, not ${images.length}`);
 }
 
 /**
  * Returns run options that a model accepts.
  *
- * @param allowsUnlistedOptions true to take others too if the model has an endpoint, which then
+ * @param allowsUnlistedOptions true to accept others too if the model has an endpoint, which then
  * refuses what it doesn't know. The embedded service does so, because commands check the options
  * themselves, unless `--no-validate` is given
  * @throws {Refusal} that names what the model accepts
@@ -169,8 +171,8 @@ function listAcceptedOptions(key: string, knownOptions: readonly string[]): stri
 }
 
 /**
- * Returns the prompt's `config` with the run options, which arrive as text, in the form that
- * `config` would have them in.
+ * Returns the prompt's `config`, overridden by the run options. They arrive as text, and get the
+ * types that they would have in `config`.
  */
 export function mergeSettings(
   { config }: Pick<PromptDefinition, 'config'>,
@@ -178,9 +180,9 @@ export function mergeSettings(
   { provider }: Pick<ModelEntry, 'provider'>,
 ): Readonly<Record<string, unknown>> {
   if (!provider) return { ...config, ...runOptions };
-  const typed = Object.entries(runOptions).map(([key, value]): [string, unknown] => [
+  const typedEntries = Object.entries(runOptions).map(([key, value]): [string, unknown] => [
     key,
     PROVIDER_SETTINGS.has(key) ? value : (parseJson(value) ?? value),
   ]);
-  return { ...config, ...Object.fromEntries(typed) };
+  return { ...config, ...Object.fromEntries(typedEntries) };
 }

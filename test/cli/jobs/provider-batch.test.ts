@@ -74,11 +74,11 @@ async function handOver(
   const { ctx } = context ?? (await testContext());
   const journal = await openJournal(journalPath);
   const batches = {
-    forVersion: () => Promise.resolve(provider),
-    prepare: ({ inputs }: { inputs: { textInputs: { text: string } } }) =>
+    getProvider: () => Promise.resolve(provider),
+    buildRequest: ({ inputs }: { inputs: { textInputs: { text: string } } }) =>
       Promise.resolve(Buffer.from(JSON.stringify(inputs.textInputs))),
-    offer: () => {},
-    withdraw: () => {},
+    offerAnswer: () => {},
+    withdrawAnswer: () => {},
   };
   const connection = { serviceName: 'local', providerBatches: () => Promise.resolve(batches) };
 

@@ -41,7 +41,7 @@ describe('text as it comes', () => {
     answers: (ProviderAnswer | ProviderHandler)[],
   ): Promise<[TextPiece[], Run]> {
     const pieces: TextPiece[] = [];
-    const stop = service().runsHere.onText(piece => pieces.push(piece));
+    const stop = service().inProcessRuns.onText(piece => pieces.push(piece));
     try {
       return [pieces, await run(source, answers, { key: `test-${Math.random()}` })];
     } finally {

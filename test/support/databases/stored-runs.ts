@@ -40,7 +40,7 @@ export async function storeRuns(
       const request = { textInputs: {}, images: [], runOptions: {} };
       await store.runs.create(
         { id, userId, ...prompt, request, ...facts, status: 'running', worker },
-        { queued: 10, mediaBytes: 1e9 },
+        { maxQueuedRuns: 10, maxMediaBytes: 1e9 },
         Date.now(),
       );
 

@@ -1,4 +1,4 @@
-import type { NewKey } from '../../../service/keys/keys.ts';
+import type { NewKeyOptions } from '../../../service/keys/keys.ts';
 import type { KeyView } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -30,7 +30,7 @@ export async function addKey(ctx: Context, flags: KeysCreateFlags): Promise<void
   });
 }
 
-function readKeyOptions({ user, plan, credits, author }: KeysCreateFlags): NewKey {
+function readKeyOptions({ user, plan, credits, author }: KeysCreateFlags): NewKeyOptions {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
       `--user: '${user}' is not a user name`,

@@ -82,12 +82,14 @@ async function withStorePublisher(
 
   const createPublisher = (store: LocalStore): Publisher => ({
     async publish(file) {
-      const { echoes, lacksFence, ...publication } = await store
+      const { usesEcho, lacksFence, ...publication } = await store
         .publish(file)
         .catch((error: unknown) => {
           throw explainStoreError(ctx, error);
         });
-      if (echoes) onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
+      if (usesEcho) {
+        onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
+      }
       if (lacksFence) await noteMissingFence(ctx, file);
       return publication;
     },

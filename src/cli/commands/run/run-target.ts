@@ -33,7 +33,7 @@ export async function runTarget(
     return printDryRun(ctx, preparedRun, flags);
   }
 
-  if (!flags.wait) await preparedRun.connection.runsHere?.detach();
+  if (!flags.wait) await preparedRun.connection.inProcessRuns?.detach();
   const startedAt = ctx.clock.now();
   const startedRun = await startRun(ctx, preparedRun, {
     wait: flags.wait,
@@ -250,7 +250,7 @@ function startLiveText(ctx: Context, connection: Connection, onFirstText: () => 
   let followedKey: string | undefined;
   let printedText = '';
   let lastWrite: Promise<unknown> = Promise.resolve();
-  const unsubscribe = connection.runsHere?.onText(({ idempotencyKey, text }) => {
+  const unsubscribe = connection.inProcessRuns?.onText(({ idempotencyKey, text }) => {
     if (followedKey === undefined || idempotencyKey !== followedKey || text === '') return;
     if (printedText === '') onFirstText();
     printedText += text;

@@ -99,7 +99,7 @@ export class BatchPacker {
       if (cancel) throw usageError('the row was not uploaded before the batch was cancelled');
 
       const request = buildRunBody(await job.buildRequest());
-      const parameters = await this.#batches.prepare(await request.readRequest());
+      const parameters = await this.#batches.buildRequest(await request.readRequest());
       const reservation = await budget.reserve(connection, request, {
         estimatedCredits: job.estimatedCredits ?? estimatedCredits,
         providerBatch: true,

@@ -75,7 +75,7 @@ export async function findBatchProvider(
   }
 
   const batches = await providerBatches();
-  const provider = await batches.forVersion(promptVersionId).catch((error: unknown) => {
+  const provider = await batches.getProvider(promptVersionId).catch((error: unknown) => {
     throw toCliError(error);
   });
   return { batches, provider };

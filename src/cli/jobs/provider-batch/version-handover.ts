@@ -323,12 +323,12 @@ export class VersionHandover {
       return;
     }
 
-    this.#batches.offer(customId, answer);
+    this.#batches.offerAnswer(customId, answer);
     const { digest: inputsDigest } = buildRunBody(request);
     const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
     const reservation =
       earlierReservation ?? budget.reserveUncapped(connection, { promptVersionId });
-    const batchAnswer = { withdraw: () => this.#batches.withdraw(customId) };
+    const batchAnswer = { withdraw: () => this.#batches.withdrawAnswer(customId) };
     yield {
       job: { ...job, reservation, batchAnswer, buildRequest: () => Promise.resolve(request) },
       plan: { kind: 'repeat', entry },

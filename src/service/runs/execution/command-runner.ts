@@ -15,8 +15,8 @@ import {
 import { RunsInProgress } from './runs-in-progress.ts';
 import { stoppedRunError } from './stopped-run.ts';
 
-/** Interval at which a command checks if its run was cancelled elsewhere, in milliseconds. */
-const WATCH_EVERY_MS = 100;
+/** Interval at which a command checks if its runs were cancelled elsewhere, in milliseconds. */
+const CANCELLATION_CHECK_INTERVAL_MS = 100;
 
 /**
  * Carries out the runs of a command: stores each run, carries it out immediately, and stores its
@@ -25,48 +25,48 @@ const WATCH_EVERY_MS = 100;
 export class CommandRunner implements Runner {
   readonly #options: RunnerOptions;
   readonly #runs: RunsInProgress;
-  readonly #creating = new PendingWork();
+  readonly #pendingCreations = new PendingWork();
   /** Keys of creations that must no longer make a run. */
   readonly #cancelledKeys = new Set<string>();
   readonly #closing = new AbortController();
-  readonly #faults = new Map<string, EngineFault>();
-  readonly #unanswered = new Set<string>();
+  readonly #faultsByRun = new Map<string, EngineFault>();
+  readonly #unansweredRunIds = new Set<string>();
   #isWatching = false;
   #startDetached: (() => Promise<DetachedRun>) | undefined;
   /** A started process that has no run yet. */
-  #detached: DetachedRun | undefined;
+  #nextDetachedRun: DetachedRun | undefined;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#runs = new RunsInProgress({ ...options, executor: this.#execute });
   }
 
-  /** Explains why a run of this process failed before a model answered. */
+  /** Returns why a run of this process failed before a model answered. */
   findFault(runId: string): EngineFault | undefined {
-    return this.#faults.get(runId);
+    return this.#faultsByRun.get(runId);
   }
 
   /** Returns true if the model of a run of this process was asked and nothing came back. */
   isUnanswered(runId: string): boolean {
-    return this.#unanswered.has(runId);
+    return this.#unansweredRunIds.has(runId);
   }
 
   /**
-   * Carries out all later runs in processes that outlive this one. Starts the first immediately, so
-   * that a process that can't start leaves no creation behind.
+   * Carries out all later runs in processes that outlive this one. Starts the first process
+   * immediately, so that no creation is left behind if it can't start.
    *
-   * @param start starts a process for one run
+   * @param startDetached starts a process for one run
    * @throws {Refusal} UNAVAILABLE if it does not start
    */
-  async detach(start: () => Promise<DetachedRun>): Promise<void> {
-    this.#startDetached = start;
-    this.#detached = await start().catch((error: unknown) => {
+  async detach(startDetached: () => Promise<DetachedRun>): Promise<void> {
+    this.#startDetached = startDetached;
+    this.#nextDetachedRun = await startDetached().catch((error: unknown) => {
       throw new Refusal('UNAVAILABLE', `no run was made: ${getErrorMessage(error)}`);
     });
   }
 
   create(run: UnstartedRun): Promise<AcceptedRun> {
-    return this.#creating.track(this.#create(run));
+    return this.#pendingCreations.track(this.#create(run));
   }
 
   /** Carries out a stored run that belongs to this worker. */
@@ -83,7 +83,7 @@ export class CommandRunner implements Runner {
 
   /**
    * Fails the run of a creation or, if there is none yet, keeps the creation from making one.
-   * Returns undefined without a run; `stopped` is false if the run had already ended.
+   * Returns undefined if there is no run; `isStopped` is false if the run had already ended.
    *
    * @param cause for example Ctrl-C
    */
@@ -91,17 +91,17 @@ export class CommandRunner implements Runner {
     userId: number,
     idempotencyKey: string,
     cause: string,
-  ): Promise<{ runId: string; stopped: boolean } | undefined> {
+  ): Promise<{ runId: string; isStopped: boolean } | undefined> {
     const { store, clock, onFault } = this.#options;
     this.#cancelledKeys.add(idempotencyKey);
-    await this.#creating.waitForAll();
+    await this.#pendingCreations.waitForAll();
     const created = await store.runs.findByKey(userId, idempotencyKey, clock.now());
     if (!created) return undefined;
 
     const { id: runId } = created.run;
     const fail = async (): Promise<boolean> =>
       store.runs.fail(runId, stoppedRunError(runId, cause, 'command'));
-    const stopped =
+    const isStopped =
       findOutcome(created.run) === undefined &&
       (await fail().catch((error: unknown) => {
         // The next command fails the run, because this one leaves it unfinished.
@@ -110,17 +110,17 @@ export class CommandRunner implements Runner {
       }));
 
     this.#runs.abort(runId);
-    return { runId, stopped };
+    return { runId, isStopped };
   }
 
   /** Stops the runs that are still being carried out. */
   async close(cause: string): Promise<void> {
     const { store, onFault } = this.#options;
     this.#closing.abort(new Error('the service is stopping'));
-    await this.#creating.waitForAll();
-    this.#detached?.end();
+    await this.#pendingCreations.waitForAll();
+    this.#nextDetachedRun?.end();
 
-    for (const runId of this.#runs.running) {
+    for (const runId of this.#runs.runningIds) {
       await store.runs.fail(runId, stoppedRunError(runId, cause, 'command')).catch(onFault);
     }
 
@@ -129,23 +129,23 @@ export class CommandRunner implements Runner {
   }
 
   async #create(run: UnstartedRun): Promise<AcceptedRun> {
-    this.#checkNotCancelled(run);
+    this.#requireNotCancelled(run);
     const answeredRun = await this.#createAnswered(run);
     if (answeredRun) return answeredRun;
 
-    const detached = this.#detached ?? (await this.#startDetached?.());
-    this.#detached = undefined;
-    const worker = detached?.worker ?? (await this.#options.store.workers.register());
-    this.#checkNotCancelled(run);
+    const detachedRun = this.#nextDetachedRun ?? (await this.#startDetached?.());
+    this.#nextDetachedRun = undefined;
+    const worker = detachedRun?.workerId ?? (await this.#options.store.workers.register());
+    this.#requireNotCancelled(run);
     const storing = this.#runs.storeNew({ ...run, status: 'running', worker });
     const runId = await storing.catch((error: unknown) => {
-      detached?.end();
+      detachedRun?.end();
       throw error;
     });
     const isNew = runId === run.id;
-    if (!detached) return { runId, ...(isNew && { ending: this.carryOut(run) }) };
+    if (!detachedRun) return { runId, ...(isNew && { ending: this.carryOut(run) }) };
 
-    await (isNew ? detached.carryOut(run) : detached.end());
+    await (isNew ? detachedRun.carryOut(run) : detachedRun.end());
     return { runId };
   }
 
@@ -161,7 +161,7 @@ export class CommandRunner implements Runner {
     const outcome = await this.#execute(run, this.#closing.signal);
     if (!outcome) return undefined;
 
-    if (!isBatched) this.#checkNotCancelled(run);
+    if (!isBatched) this.#requireNotCancelled(run);
     const now = clock.now();
     const storedOutcome = isBatched ? outcome : { ...outcome, endedAt: now };
     const runId = await this.#runs.storeNew(
@@ -175,12 +175,12 @@ export class CommandRunner implements Runner {
   /** Carries out a run and remembers its fault before the run's end is stored. */
   readonly #execute: Executor = async (run, signal) => {
     const outcome = await this.#options.executor(run, signal);
-    if (outcome?.fault) this.#faults.set(run.id, outcome.fault);
-    if (outcome?.isUnanswered) this.#unanswered.add(run.id);
+    if (outcome?.fault) this.#faultsByRun.set(run.id, outcome.fault);
+    if (outcome?.isUnanswered) this.#unansweredRunIds.add(run.id);
     return outcome;
   };
 
-  #checkNotCancelled({ idempotency }: UnstartedRun): void {
+  #requireNotCancelled({ idempotency }: UnstartedRun): void {
     if (this.#closing.signal.aborted || (idempotency && this.#cancelledKeys.has(idempotency.key))) {
       throw new Refusal('UNAVAILABLE', 'the command was stopped before the run was created');
     }
@@ -191,8 +191,8 @@ export class CommandRunner implements Runner {
 
     this.#isWatching = true;
     const { clock, onFault } = this.#options;
-    while (this.#runs.running.length > 0 && !this.#closing.signal.aborted) {
-      await clock.sleep(WATCH_EVERY_MS, this.#closing.signal).catch(() => {});
+    while (this.#runs.runningIds.length > 0 && !this.#closing.signal.aborted) {
+      await clock.sleep(CANCELLATION_CHECK_INTERVAL_MS, this.#closing.signal).catch(() => {});
       await this.#runs.abortEnded().catch(onFault);
     }
 

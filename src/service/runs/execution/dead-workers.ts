@@ -3,12 +3,12 @@ import type { Store } from '../../store/store.ts';
 import { stoppedRunError } from './stopped-run.ts';
 
 /** The cause in the error of a run whose command died. */
-const BY_KILL = 'the end of its command, which was killed or lost its power';
+const KILLED_COMMAND_CAUSE = 'the end of its command, which was killed or lost its power';
 
 /** A run of a dead command has failed: no other process carries it out. */
 const COMMAND_RULES: DeadWorkerRules = {
   maxDeaths: 1,
-  explainFailure: runId => stoppedRunError(runId, BY_KILL, 'command'),
+  explainFailure: runId => stoppedRunError(runId, KILLED_COMMAND_CAUSE, 'command'),
 };
 
 const explainServiceEnd = (runId: string): string =>
@@ -27,7 +27,7 @@ export const NEVER_RERUN: DeadWorkerRules = { maxDeaths: 1, explainFailure: expl
 /** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {
   if (!store.isShared) {
-    await settleDead(store, worker => store.workers.getWorkerKind(worker) === 'command');
+    await settleMatchingWorkers(store, worker => store.workers.getWorkerKind(worker) === 'command');
   }
 }
 
@@ -36,16 +36,16 @@ export async function settleDeadWorkers(
   store: Store,
   { rerun }: { rerun: boolean },
 ): Promise<void> {
-  await settleDead(store, () => true, rerun ? SERVE_RULES : NEVER_RERUN);
+  await settleMatchingWorkers(store, () => true, rerun ? SERVE_RULES : NEVER_RERUN);
 }
 
-async function settleDead(
+async function settleMatchingWorkers(
   store: Store,
-  isConcerned: (worker: string) => boolean,
+  matchesWorker: (worker: string) => boolean,
   serveRules: DeadWorkerRules = SERVE_RULES,
 ): Promise<void> {
   for (const worker of await store.queue.findWorkersWithRuns()) {
-    if (!isConcerned(worker) || (await store.workers.isAlive(worker))) continue;
+    if (!matchesWorker(worker) || (await store.workers.isAlive(worker))) continue;
     const isCommand = store.workers.getWorkerKind(worker) === 'command';
     await store.queue.settleDeadWorker(worker, isCommand ? COMMAND_RULES : serveRules);
   }

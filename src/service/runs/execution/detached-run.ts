@@ -5,8 +5,8 @@ import type { QueuedRun } from '../../store/runs/run-records.ts';
 
 /** A process in its own session that carries out one run and then exits. */
 export interface DetachedRun {
-  /** The worker id under which the process is known to be alive. */
-  readonly worker: string;
+  /** The id under which the process is registered as a worker. */
+  readonly workerId: string;
   /** Hands over a stored run of this worker; resolves once the process has it. */
   carryOut(run: QueuedRun): Promise<void>;
   /** Ends the process if it has no run. */
@@ -30,9 +30,9 @@ const RUN_PROCESS_FILE = 'run-process.cjs';
  *
  * @throws if it does not start
  */
-export async function startDetached(settings: DetachedSettings): Promise<DetachedRun> {
+export async function startDetachedRun(settings: DetachedSettings): Promise<DetachedRun> {
   const child = forkBuilt(RUN_PROCESS_FILE, { detached: true });
-  const worker = await askChild<string>(child, settings);
+  const workerId = await askChild<string>(child, settings);
 
   const disconnect = (): void => {
     if (child.connected) child.disconnect();
@@ -40,7 +40,7 @@ export async function startDetached(settings: DetachedSettings): Promise<Detache
   };
 
   return {
-    worker,
+    workerId,
     end: disconnect,
     async carryOut(run) {
       await askChild(child, run);

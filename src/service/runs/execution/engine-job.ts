@@ -20,8 +20,8 @@ export type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | und
 /** The parts of the service that a job needs. */
 export interface JobSources {
   tasks: PromptTasks;
-  inputs: InputFiles;
-  texts: TextFeed;
+  inputFiles: InputFiles;
+  textFeed: TextFeed;
   readonly clock: Clock;
   /** Describes images for engines that take only text. */
   describeImage: (image: LoadedImage) => string | Promise<string>;
@@ -29,19 +29,19 @@ export interface JobSources {
 
 /** Reads the inputs of a run and renders its prompt. */
 export async function buildEngineJob(
-  { inputs, texts, tasks, clock, describeImage }: JobSources,
+  { inputFiles, textFeed, tasks, clock, describeImage }: JobSources,
   run: ExecutedRun,
   { definition, model }: { readonly definition: PromptDefinition; readonly model: ModelEntry },
   signal: AbortSignal,
 ): Promise<EngineJob> {
   const { images, runOptions, traceparent } = run.request;
-  const task = { userId: run.userId, signal };
-  const textInputs = await inputs.readTexts(run.id, run.request);
-  const inputImages = images.length > 0 ? await inputs.readImages(run.id, images) : [];
+  const taskOptions = { userId: run.userId, signal };
+  const textInputs = await inputFiles.readTexts(run.id, run.request);
+  const inputImages = images.length > 0 ? await inputFiles.readImages(run.id, images) : [];
   const prompt = await renderPrompt(
     definition,
     { textInputs, images: inputImages },
-    { render: work => tasks.do('render', work, task), describe: describeImage },
+    { render: work => tasks.do('render', work, taskOptions), describe: describeImage },
   );
 
   return {
@@ -49,11 +49,11 @@ export async function buildEngineJob(
     runId: run.id,
     traceparent,
     inputs: model.declaration
-      ? await readJobInputs(definition, textInputs, tasks, task)
+      ? await readJobInputs(definition, textInputs, tasks, taskOptions)
       : NO_INPUTS,
-    selectValues: (text, expressions) => tasks.do('select', { text, expressions }, task),
+    selectValues: (text, expressions) => tasks.do('select', { text, expressions }, taskOptions),
     // A checked answer may differ from the streamed text.
-    onText: changesAnswer(definition.output) ? undefined : texts.createEmitter(run),
+    onText: changesAnswer(definition.output) ? undefined : textFeed.createEmitter(run),
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
@@ -78,12 +78,12 @@ async function readJobInputs(
   { textInputs, input }: PromptDefinition,
   sentTexts: Readonly<Record<string, string>>,
   tasks: PromptTasks,
-  task: { readonly userId: number; readonly signal: AbortSignal },
+  taskOptions: { readonly userId: number; readonly signal: AbortSignal },
 ): Promise<JobInputs> {
   const values = await tasks.do(
     'readTexts',
     { definition: { textInputs, input }, texts: sentTexts },
-    task,
+    taskOptions,
   );
 
   const texts: Record<string, string> = {};

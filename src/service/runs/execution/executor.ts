@@ -32,15 +32,15 @@ export interface ExecutorOptions extends OutcomeStorage, JobSources {
   engines: Engines;
   /** Answers from provider batches, by the keys of their creations. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
-  unstored: UnstoredRuns;
+  unstoredRuns: UnstoredRuns;
   /**
    * True to drop the request of a run that failed before its model was asked, and so cost nothing.
    */
-  forgetsUnasked: boolean;
+  forgetsUnaskedRequests: boolean;
   /** Returns false if programs must not run, because several users share the service. */
   allowsPrograms: () => Promise<boolean>;
-  /** The runs whose programs are running, which must not be started again. */
-  programs: Set<string>;
+  /** The ids of runs whose programs are running, which must not be started again. */
+  programRunIds: Set<string>;
   /** Called with notices for users, one line each. */
   onNotice: (line: string) => void;
 }
@@ -53,14 +53,15 @@ export interface ExecutorOptions extends OutcomeStorage, JobSources {
 export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOutcome | undefined>;
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  const onNotice = reportOnce(options.onNotice);
+  const onNotice = createOnceReporter(options.onNotice);
   return async (run, signal) => {
-    const progress: ExecutionProgress = { isAsked: false };
+    const progress: ExecutionProgress = { mayHaveAsked: false };
 
     const storeResult = async (result: ChargedResult): Promise<RunOutcome> => {
       const outcome = await storeOutcome(options, run.id, result, signal);
-      const isUnasked = !progress.isAsked || hasReachedNoModel(result);
-      const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
+      const isUnasked = !progress.mayHaveAsked || !hasReachedModel(result);
+      const forgetsRequest =
+        options.forgetsUnaskedRequests && isUnasked && outcome.status === 'failed';
       return forgetsRequest ? { ...outcome, forgetsRequest } : outcome;
     };
 
@@ -75,8 +76,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 }
 
 interface ExecutionProgress {
-  /** True once the model may have been asked, by this process or an earlier one. */
-  isAsked: boolean;
+  /** True once this process or an earlier one may have asked the model. */
+  mayHaveAsked: boolean;
 }
 
 /** Renders the prompt, asks the model's engine and checks its answer. */
@@ -88,8 +89,8 @@ async function runEngine(
 ): Promise<ChargedResult> {
   const { definitions, models, engines, tasks } = options;
 
-  if (options.unstored.has(run.id)) {
-    progress.isAsked = true;
+  if (options.unstoredRuns.has(run.id)) {
+    progress.mayHaveAsked = true;
     return createFailedResult(UNSTORED_REASON);
   }
 
@@ -104,10 +105,10 @@ async function runEngine(
 
   const job = await buildEngineJob(options, run, { definition, model }, signal);
   const batchAnswer = run.idempotency && options.batchAnswers.get(run.idempotency.key);
-  progress.isAsked = true;
-  if (isProgram) options.programs.add(run.id);
+  progress.mayHaveAsked = true;
+  if (isProgram) options.programRunIds.add(run.id);
   const result = batchAnswer
-    ? await readBatchedResult(engines, job, batchAnswer)
+    ? await readBatchResult(engines, job, batchAnswer)
     : await engines[model.engine].run(job);
 
   const charge = await calculateCharge(model, result, {
@@ -146,7 +147,7 @@ async function findProgramRefusal(
 }
 
 /** Reads the result of a run from its answer in a provider batch. */
-async function readBatchedResult(
+async function readBatchResult(
   engines: Engines,
   job: EngineJob,
   answer: BatchAnswer,
@@ -168,43 +169,47 @@ async function readBatchedResult(
  */
 async function checkResult(
   result: EngineResult,
-  { output: expected }: PromptDefinition,
+  { output: outputRules }: PromptDefinition,
   tasks: PromptTasks,
   task: TaskOptions,
 ): Promise<EngineResult> {
-  if (result.hasFailed || !changesAnswer(expected)) return result;
+  if (result.hasFailed || !changesAnswer(outputRules)) return result;
   const outputs: EngineOutput[] = [];
+  let hasFault = false;
   for (const output of result.outputs) {
     if (output.type !== 'text') {
       outputs.push(output);
       continue;
     }
 
-    const { text, fault } = await checkText(output.text, expected, tasks, task);
+    const { text, fault } = await checkText(output.text, outputRules, tasks, task);
     outputs.push({ type: 'text', text });
-    if (fault !== undefined) outputs.push({ type: 'error', message: fault });
+    if (fault === undefined) continue;
+    outputs.push({ type: 'error', message: fault });
+    hasFault = true;
   }
 
-  return { ...result, outputs, hasFailed: outputs.length > result.outputs.length };
+  return { ...result, outputs, hasFailed: hasFault };
 }
 
 async function checkText(
   text: string,
-  expected: PromptDefinition['output'],
+  outputRules: PromptDefinition['output'],
   tasks: PromptTasks,
   task: TaskOptions,
 ): Promise<CheckedOutput> {
   try {
-    return await tasks.do('checkOutput', { output: expected, text }, task);
+    return await tasks.do('checkOutput', { output: outputRules, text }, task);
   } catch (error) {
     if (error instanceof LimitExceededError) return { text, fault: error.message };
     throw error;
   }
 }
 
-/** Returns true if the run had no key, or its provider refused the key or was not reached. */
-function hasReachedNoModel({ isRefused = false, fault }: EngineResult): boolean {
-  return isRefused && (fault === 'unauthorised' || fault === 'unreachable');
+/** Returns false if the run had no key, or its provider refused the key or was not reached. */
+function hasReachedModel({ isRefused = false, fault }: EngineResult): boolean {
+  const isUnreached = fault === 'unauthorised' || fault === 'unreachable';
+  return !(isRefused && isUnreached);
 }
 
 function describeGuess({ model, provider }: ModelEntry): string {
@@ -213,11 +218,11 @@ function describeGuess({ model, provider }: ModelEntry): string {
   return `${model} is treated as a model of ${endpoint}; promptrun models discover writes the models that it has to models.yaml`;
 }
 
-function reportOnce(onNotice: (line: string) => void): (line: string) => void {
-  const reported = new Set<string>();
+function createOnceReporter(onNotice: (line: string) => void): (line: string) => void {
+  const reportedLines = new Set<string>();
   return line => {
-    if (reported.has(line)) return;
-    reported.add(line);
+    if (reportedLines.has(line)) return;
+    reportedLines.add(line);
     onNotice(line);
   };
 }

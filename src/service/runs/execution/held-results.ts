@@ -7,35 +7,36 @@ const MAX_HELD_BYTES = 256 * 1024 * 1024;
 /** A store that results may wait for. */
 interface ResultStore {
   readonly name: string;
-  /** Maximum time that a result waits for it, in milliseconds, and in words. */
-  readonly maxMs: number;
-  readonly period: string;
+  /** Maximum time that a result waits for the store, in milliseconds. */
+  readonly maxWaitMs: number;
+  /** The same time, for messages. */
+  readonly maxWaitText: string;
   /** The error of a run whose result is lost. */
   readonly lostMessage: string;
 }
 
 const DATABASE: ResultStore = {
   name: 'the database',
-  maxMs: 10 * 60_000,
-  period: '10 minutes',
+  maxWaitMs: 10 * 60_000,
+  maxWaitText: '10 minutes',
   lostMessage:
     'the answer could not be stored, because the database of the service was unavailable; it may have been paid for',
 };
 
-const OBJECTS: ResultStore = {
+const OBJECT_STORE: ResultStore = {
   name: 'the object store',
-  maxMs: 60_000,
-  period: 'a minute',
+  maxWaitMs: 60_000,
+  maxWaitText: 'a minute',
   lostMessage:
     'the output could not be stored, because the object store of the service was unavailable for a minute; it may have been paid for',
 };
 
 /** The result of a run can't be held any longer, so the run has failed. */
-export class ResultLost extends Error {
+export class ResultLostError extends Error {
   constructor(
     message: string,
     /** The error that the run shows. */
-    readonly runError: string,
+    readonly runErrorMessage: string,
   ) {
     super(message);
   }
@@ -56,7 +57,11 @@ export class HeldResults {
     this.#options = options;
   }
 
-  /** @param measureSize returns the size of the result in bytes; called once it has to wait */
+  /**
+   * Returns a handle on a result that is about to be stored.
+   *
+   * @param measureSize returns the size of the result in bytes; called once the result has to wait
+   */
   hold(runId: string, measureSize: () => number): HeldResult {
     return new HeldResult(runId, measureSize, this.#memory, this.#options);
   }
@@ -64,17 +69,17 @@ export class HeldResults {
 
 /** The memory that all waiting results share. */
 class HeldMemory {
-  #bytes = 0;
+  #reservedBytes = 0;
 
-  /** Returns false if there is no room. */
-  reserve(bytes: number): boolean {
-    if (this.#bytes + bytes > MAX_HELD_BYTES) return false;
-    this.#bytes += bytes;
+  /** Reserves bytes; returns false if there is no room. */
+  tryReserve(bytes: number): boolean {
+    if (this.#reservedBytes + bytes > MAX_HELD_BYTES) return false;
+    this.#reservedBytes += bytes;
     return true;
   }
 
   release(bytes: number): void {
-    this.#bytes -= bytes;
+    this.#reservedBytes -= bytes;
   }
 }
 
@@ -84,10 +89,10 @@ export class HeldResult {
   readonly #measureSize: () => number;
   readonly #memory: HeldMemory;
   readonly #options: HeldResultsOptions;
-  #waitsFor = DATABASE;
-  #waitsSince: number | undefined;
+  #awaitedStore = DATABASE;
+  #waitingSince: number | undefined;
   #reservedBytes = 0;
-  #lossError: ResultLost | undefined;
+  #lossError: ResultLostError | undefined;
 
   constructor(
     runId: string,
@@ -102,9 +107,9 @@ export class HeldResult {
   }
 
   /**
-   * Records why it could not be stored.
+   * Records why the result could not be stored.
    *
-   * @throws {ResultLost} if it has waited too long, or there is no room for it
+   * @throws {ResultLostError} if the result has waited too long, or there is no room for it
    */
   recordFailure(error: unknown): void {
     if (this.#lossError) throw this.#lossError;
@@ -112,23 +117,26 @@ export class HeldResult {
     const store = findUnavailableStore(error);
     if (store === undefined) return;
 
-    this.#waitsFor = store;
+    this.#awaitedStore = store;
     const now = this.#options.clock.now();
-    if (this.#waitsSince === undefined) {
+    if (this.#waitingSince === undefined) {
       this.#beginToWait(now);
-    } else if (now - this.#waitsSince >= store.maxMs) {
-      throw this.#lose(`${store.name} has been unavailable for ${store.period}`);
+    } else if (now - this.#waitingSince >= store.maxWaitMs) {
+      throw this.#recordLoss(`${store.name} has been unavailable for ${store.maxWaitText}`);
     }
   }
 
-  /** Reports it as lost if it still waits when the service stops. Returns true if it did. */
-  stop(): boolean {
-    if (this.#waitsSince === undefined || this.#lossError) return false;
-    this.#lose(`the service stopped while ${this.#waitsFor.name} was unavailable`);
+  /**
+   * Gives the result up when the service stops. Returns true if it was still waiting, and has been
+   * reported as lost.
+   */
+  loseIfWaiting(): boolean {
+    if (this.#waitingSince === undefined || this.#lossError) return false;
+    this.#recordLoss(`the service stopped while ${this.#awaitedStore.name} was unavailable`);
     return true;
   }
 
-  /** Releases its memory. */
+  /** Releases the memory of the result. */
   release(): void {
     this.#memory.release(this.#reservedBytes);
     this.#reservedBytes = 0;
@@ -136,29 +144,29 @@ export class HeldResult {
 
   #beginToWait(now: number): void {
     const bytes = this.#measureSize();
-    if (!this.#memory.reserve(bytes)) {
-      throw this.#lose(
-        `${this.#waitsFor.name} is unavailable, and 256 MiB of other results are waiting`,
+    if (!this.#memory.tryReserve(bytes)) {
+      throw this.#recordLoss(
+        `${this.#awaitedStore.name} is unavailable, and 256 MiB of other results are waiting`,
       );
     }
 
     this.#reservedBytes = bytes;
-    this.#waitsSince = now;
+    this.#waitingSince = now;
   }
 
-  #lose(why: string): ResultLost {
+  #recordLoss(reason: string): ResultLostError {
     this.release();
-    this.#lossError = new ResultLost(
-      `the result of run ${this.#runId} is lost, which may have been paid for: ${why}`,
-      this.#waitsFor.lostMessage,
+    this.#lossError = new ResultLostError(
+      `the result of run ${this.#runId} is lost, which may have been paid for: ${reason}`,
+      this.#awaitedStore.lostMessage,
     );
     this.#options.onFault(this.#lossError);
     return this.#lossError;
   }
 }
 
-/** Returns the store that a fault concerns; undefined for a fault of another kind. */
+/** Returns the store that an error reports as unavailable; undefined for any other error. */
 function findUnavailableStore(error: unknown): ResultStore | undefined {
   if (error instanceof DatabaseUnavailableError) return DATABASE;
-  return error instanceof ObjectStoreError ? OBJECTS : undefined;
+  return error instanceof ObjectStoreError ? OBJECT_STORE : undefined;
 }

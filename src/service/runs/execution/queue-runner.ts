@@ -11,24 +11,24 @@ import { RunsInProgress } from './runs-in-progress.ts';
 import { stoppedRunError } from './stopped-run.ts';
 
 export interface QueueRunnerOptions extends RunnerOptions {
-  /** Returns the models that this instance has; called only on a shared store. */
-  readonly models: () => string[];
+  /** Returns the names of the models that this instance has; called only on a shared store. */
+  readonly listModels: () => string[];
   /** Maximum number of concurrent runs; default 32, because an engine mostly waits. */
-  readonly parallel?: number | undefined;
+  readonly maxConcurrentRuns?: number | undefined;
   /** True to carry out a run once more if its process died; default true. */
   readonly rerun?: boolean | undefined;
 }
 
-const DEFAULT_PARALLEL = 32;
+const DEFAULT_MAX_CONCURRENT_RUNS = 32;
 
 /**
- * Interval at which a process looks for runs that others have queued, left or ended, in
+ * Interval at which a process polls the store for runs that others have queued, left or ended, in
  * milliseconds.
  */
-const LOOK_INTERVAL_MS = 2000;
+const POLL_INTERVAL_MS = 2000;
 
 /** The same interval on a shared store. */
-const SHARED_LOOK_INTERVAL_MS = 500;
+const SHARED_POLL_INTERVAL_MS = 500;
 
 /**
  * The runs of `serve`: a bounded number at a time and the users in turn; the rest waits in the
@@ -36,41 +36,41 @@ const SHARED_LOOK_INTERVAL_MS = 500;
  */
 export class QueueRunner implements Runner {
   readonly #options: QueueRunnerOptions;
-  readonly #stop = new AbortController();
+  readonly #closing = new AbortController();
   readonly #runs: RunsInProgress;
-  readonly #parallel: number;
+  readonly #maxConcurrentRuns: number;
   /** The users of the runs that this process creates or carries out, by run id. */
   readonly #usersByRun = new Map<string, number>();
   /** True if there may be queued runs, so that a new one must wait for its turn. */
   #hasMoreQueued = false;
   /**
-   * The last operation on the queue. They run one after the other, because runs that are being
-   * claimed are not current yet.
+   * The last operation on the queue. Operations run one after the other, because a run that is
+   * being claimed is not yet in `#usersByRun`.
    */
   #lastClaim: Promise<void> = Promise.resolve();
   /** True if a claim waits for its turn, so that another one would find nothing more. */
   #isClaimDue = false;
-  /** The listeners to the ends of runs, which any process may carry out. */
+  /** Called with the ends of runs, by run id; any process may carry out a run. */
   readonly #endListeners = new Map<string, (outcome: RunOutcome | undefined) => void>();
 
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
     this.#runs = new RunsInProgress(options);
-    this.#parallel = options.parallel ?? DEFAULT_PARALLEL;
+    this.#maxConcurrentRuns = options.maxConcurrentRuns ?? DEFAULT_MAX_CONCURRENT_RUNS;
   }
 
-  /** The number of runs that it is carrying out. */
-  get running(): number {
-    return this.#runs.running.length;
+  /** The number of runs that this process is carrying out. */
+  get runningCount(): number {
+    return this.#runs.runningIds.length;
   }
 
   get #isClosing(): boolean {
-    return this.#stop.signal.aborted;
+    return this.#closing.signal.aborted;
   }
 
   /** Takes over the runs that earlier or dead processes left, now and at intervals. */
   start(): void {
-    void this.#keepLooking();
+    void this.#pollUntilClosing();
   }
 
   create(run: UnstartedRun): Promise<AcceptedRun> {
@@ -91,12 +91,12 @@ export class QueueRunner implements Runner {
    * may be rerun.
    */
   async close(graceMs: number): Promise<void> {
-    this.#stop.abort(new Error('the service is stopping'));
-    const { clock, store, programs, onFault, rerun = true } = this.#options;
+    this.#closing.abort(new Error('the service is stopping'));
+    const { clock, store, programRunIds, onFault, rerun = true } = this.#options;
     await this.#runs.pending.waitForAllWithin(graceMs, clock);
     await this.#runs.stop();
 
-    for (const runId of programs) {
+    for (const runId of programRunIds) {
       await store.runs
         .fail(runId, stoppedRunError(runId, 'the end of its service', 'serve'))
         .catch(onFault);
@@ -120,7 +120,7 @@ export class QueueRunner implements Runner {
   /** Stores a run, to be carried out now or later. */
   async #create(run: UnstartedRun): Promise<AcceptedRun> {
     const { store } = this.#options;
-    const isStarted = !this.#isClosing && this.#beginTurn(run);
+    const isStarted = !this.#isClosing && this.#tryBeginTurn(run);
     const ending = new Promise<RunOutcome | undefined>(resolve =>
       this.#endListeners.set(run.id, resolve),
     );
@@ -133,7 +133,7 @@ export class QueueRunner implements Runner {
       if (runId !== run.id) {
         this.#endTurn(run.id);
       } else if (isStarted) {
-        void this.#runs.pending.track(this.#run(run));
+        void this.#runs.pending.track(this.#carryOut(run));
       } else {
         this.#claim();
       }
@@ -149,10 +149,10 @@ export class QueueRunner implements Runner {
 
   /**
    * Begins the turn of a new run if there is room, or if its user has no other run in progress.
-   * Returns false if the run has to wait in the queue.
+   * Otherwise the run has to wait in the queue.
    */
-  #beginTurn({ id, userId }: UnstartedRun): boolean {
-    const hasRoom = this.#usersByRun.size < this.#parallel && !this.#hasMoreQueued;
+  #tryBeginTurn({ id, userId }: UnstartedRun): boolean {
+    const hasRoom = this.#usersByRun.size < this.#maxConcurrentRuns && !this.#hasMoreQueued;
     const isStarted = hasRoom || !this.#countByUser().has(userId);
     if (isStarted) {
       this.#usersByRun.set(id, userId);
@@ -177,7 +177,7 @@ export class QueueRunner implements Runner {
     return counts;
   }
 
-  async #run(run: QueuedRun): Promise<void> {
+  async #carryOut(run: QueuedRun): Promise<void> {
     const outcome = await this.#runs.carryOut(run);
     if (outcome) this.#reportEnd(run.id, outcome);
     this.#endTurn(run.id);
@@ -205,14 +205,14 @@ export class QueueRunner implements Runner {
   }
 
   async #claimAll(): Promise<void> {
-    const { store, models } = this.#options;
+    const { store, listModels } = this.#options;
     if (this.#isClosing) return;
 
     const { runs, moreLeft } = await store.queue.claim({
       worker: await store.workers.register(),
-      capacity: this.#parallel - this.#usersByRun.size,
+      capacity: this.#maxConcurrentRuns - this.#usersByRun.size,
       running: this.#countByUser(),
-      models: store.isShared ? models() : undefined,
+      models: store.isShared ? listModels() : undefined,
       // They wait in the queue until the object store is back.
       allowsImages: store.objects?.isUnavailable !== true,
     });
@@ -222,45 +222,47 @@ export class QueueRunner implements Runner {
     if (this.#isClosing) return;
 
     for (const run of runs) this.#usersByRun.set(run.id, run.userId);
-    for (const run of runs) void this.#runs.pending.track(this.#run(run));
+    for (const run of runs) void this.#runs.pending.track(this.#carryOut(run));
   }
 
   /** Releases runs that the store assigns to this process but whose claim was never answered. */
-  async #releaseStrays(): Promise<void> {
+  async #releaseStrayRuns(): Promise<void> {
     const { store } = this.#options;
     const worker = await store.workers.register();
-    const strays = (await store.queue.findRunning(worker)).filter(id => !this.#usersByRun.has(id));
-    await store.queue.release(worker, strays);
+    const strayRunIds = (await store.queue.findRunning(worker)).filter(
+      id => !this.#usersByRun.has(id),
+    );
+    await store.queue.release(worker, strayRunIds);
   }
 
-  async #keepLooking(): Promise<void> {
+  async #pollUntilClosing(): Promise<void> {
     const { store, clock } = this.#options;
-    const pauseMs = store.isShared ? SHARED_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS;
+    const pauseMs = store.isShared ? SHARED_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
     while (!this.#isClosing) {
-      await this.#runs.pending.track(this.#lookOnce());
-      await clock.sleep(pauseMs, this.#stop.signal).catch(() => {});
+      await this.#runs.pending.track(this.#poll());
+      await clock.sleep(pauseMs, this.#closing.signal).catch(() => {});
     }
   }
 
-  /**
-   * Looks once for runs that others have queued, left or ended; begins nothing new while closing.
-   */
-  async #lookOnce(): Promise<void> {
+  /** Looks for runs that others have queued, left or ended, and stops once it is closing. */
+  async #poll(): Promise<void> {
     const { store, onFault, rerun = true } = this.#options;
     const steps = [
       () => settleDeadWorkers(store, { rerun }),
       () => this.#runs.abortEnded(),
       () => this.#reportEndedElsewhere([...this.#endListeners.keys()]),
-      () => this.#runAfterLastClaim(() => this.#releaseStrays()),
+      () => this.#runAfterLastClaim(() => this.#releaseStrayRuns()),
       () => this.#runAfterLastClaim(() => this.#claimAll()),
     ];
     for (const step of steps) if (!this.#isClosing) await step().catch(onFault);
   }
 
-  /** Reports the ends of these runs that other processes have carried out or ended. */
+  /** Reports the ends of those of these runs that other processes have ended. */
   async #reportEndedElsewhere(runIds: readonly string[]): Promise<void> {
-    const awaited = runIds.filter(id => this.#endListeners.has(id) && !this.#usersByRun.has(id));
-    for (const run of await this.#options.store.runs.findEnded(awaited)) {
+    const awaitedRunIds = runIds.filter(
+      id => this.#endListeners.has(id) && !this.#usersByRun.has(id),
+    );
+    for (const run of await this.#options.store.runs.findEnded(awaitedRunIds)) {
       this.#reportEnd(run.id, findOutcome(run));
     }
   }

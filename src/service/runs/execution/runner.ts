@@ -17,10 +17,11 @@ export interface UnstartedRun extends Omit<NewRun, 'status' | 'worker' | 'outcom
   readonly isRepeatable: boolean;
 }
 
+/** A stored run, which has ended, continues in this process, or is left to another one. */
 export interface AcceptedRun {
-  /** The id of the run, or of the run that the same creation made before. */
+  /** The id of the run, or of the one that a creation with the same key made before. */
   readonly runId: string;
-  /** The end of a run that ended with its creation. */
+  /** The outcome of a run that was stored together with its end. */
   readonly outcome?: RunOutcome;
   /** The end of a run that continues; left out if this process will not see it. */
   readonly ending?: Promise<RunOutcome | undefined>;
@@ -39,26 +40,26 @@ export interface RunEnd {
   readonly runId: string;
   readonly userId: number;
   readonly status: RunOutcome['status'];
-  /** Milliseconds since its start. */
+  /** Time from its start to its end, in milliseconds. */
   readonly durationMs: number;
 }
 
 export interface RunnerOptions {
   readonly store: Store;
   readonly executor: Executor;
-  readonly inputs: InputFiles;
+  readonly inputFiles: InputFiles;
   readonly clock: Clock;
-  readonly results: HeldResults;
-  readonly unstored: UnstoredRuns;
+  readonly heldResults: HeldResults;
+  readonly unstoredRuns: UnstoredRuns;
   /** Answers from provider batches, by the keys of their creations. */
   readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
-  /** The runs whose programs are running, which must not be started again. */
-  readonly programs: Set<string>;
+  /** The ids of runs whose programs are running, which must not be started again. */
+  readonly programRunIds: Set<string>;
   readonly meter?: Meter | undefined;
   /** Called for each run that ended here, after its end was stored. */
-  readonly onEnd?: ((run: RunEnd) => void) | undefined;
+  readonly onRunEnd?: ((run: RunEnd) => void) | undefined;
   /** Called each time that an answer can't be stored yet. */
-  readonly onHeld: (error: unknown) => void;
+  readonly onResultHeld: (error: unknown) => void;
   /** Called with faults that no caller sees. */
   readonly onFault: (error: unknown) => void;
   readonly limits: UserLimits;

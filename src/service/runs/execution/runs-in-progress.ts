@@ -6,41 +6,42 @@ import {
   type QueuedRun,
   type RunOutcome,
 } from '../../store/runs/run-records.ts';
-import { ResultLost } from './held-results.ts';
+import { ResultLostError } from './held-results.ts';
 import type { RunnerOptions } from './runner.ts';
 
-/** The runs that this process carries out. Stores new ones, and the ends of all. */
+/** The runs that this process carries out. Stores new runs, and the end of each. */
 export class RunsInProgress {
   readonly pending = new PendingWork();
   readonly #options: RunnerOptions;
-  readonly #stop = new AbortController();
-  readonly #running = new Map<string, AbortController>();
+  readonly #stopping = new AbortController();
+  readonly #controllersByRun = new Map<string, AbortController>();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
   }
 
   /** The ids of the runs that are being carried out. */
-  get running(): readonly string[] {
-    return [...this.#running.keys()];
+  get runningIds(): readonly string[] {
+    return [...this.#controllersByRun.keys()];
   }
 
   /**
-   * Stores a run; images of the user's earlier runs are deleted if necessary to make room.
+   * Stores a run and returns its id. Deletes images of the user's earlier runs if that is necessary
+   * to make room.
    *
    * @param createdAt in milliseconds; default now
    */
   async storeNew(run: NewRun, createdAt = this.#options.clock.now()): Promise<string> {
-    const { store, inputs, limits, meter } = this.#options;
-    const create = async (): Promise<string> => {
+    const { store, inputFiles, limits, meter } = this.#options;
+    const createRun = async (): Promise<string> => {
       const id = await store.runs.create(run, limits, createdAt);
-      if (id === run.id) meter?.recordRunCreation(getMeterModel(run));
+      if (id === run.id) meter?.recordRunCreation(getModelLabel(run));
       return id;
     };
-    return await create().catch(async (error: unknown) => {
+    return await createRun().catch(async (error: unknown) => {
       const isFull = error instanceof CreationRefused && error.reason === 'space';
-      if (!isFull || !(await inputs.makeRoom(run.userId))) throw error;
-      return await create();
+      if (!isFull || !(await inputFiles.makeRoom(run.userId))) throw error;
+      return await createRun();
     });
   }
 
@@ -54,34 +55,34 @@ export class RunsInProgress {
 
   /** Stops a run here that has already ended in the store; a late answer is dropped. */
   abort(runId: string): void {
-    this.#running.get(runId)?.abort(new Error('the run has ended'));
+    this.#controllersByRun.get(runId)?.abort(new Error('the run has ended'));
   }
 
   /** Aborts runs that other processes have ended. */
   async abortEnded(): Promise<void> {
     const { store } = this.#options;
-    const { running } = this;
-    if (running.length === 0) return;
+    const { runningIds } = this;
+    if (runningIds.length === 0) return;
     const ownRuns = new Set(await store.queue.findRunning(await store.workers.register()));
-    for (const id of running) if (!ownRuns.has(id)) this.abort(id);
+    for (const id of runningIds) if (!ownRuns.has(id)) this.abort(id);
   }
 
   /** Stops every run; resolves once none is being carried out. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Error('the service is stopping'));
-    for (const run of this.#running.values()) run.abort(this.#stop.signal.reason);
+    this.#stopping.abort(new Error('the service is stopping'));
+    for (const run of this.#controllersByRun.values()) run.abort(this.#stopping.signal.reason);
     await this.pending.waitForAll();
   }
 
   async #carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
-    const { store, executor, clock, meter, onEnd, onFault } = this.#options;
+    const { store, executor, clock, meter, onRunEnd, onFault } = this.#options;
     const runController = new AbortController();
     const { signal } = runController;
-    if (this.#stop.signal.aborted) runController.abort(this.#stop.signal.reason);
-    this.#running.set(run.id, runController);
+    if (this.#stopping.signal.aborted) runController.abort(this.#stopping.signal.reason);
+    this.#controllersByRun.set(run.id, runController);
     const startedAt = clock.now();
     const createdAt = run.createdAt === undefined ? startedAt : run.createdAt / 1000;
-    meter?.recordRunStart(getMeterModel(run), Math.max(0, startedAt - createdAt));
+    meter?.recordRunStart(getModelLabel(run), Math.max(0, startedAt - createdAt));
 
     try {
       const result = await executor(run, signal);
@@ -92,53 +93,53 @@ export class RunsInProgress {
       const durationMs = Math.max(0, clock.now() - startedAt);
 
       if (end) {
-        meter?.recordRunEnd(getMeterModel(run), end.status, Math.max(0, clock.now() - createdAt));
+        meter?.recordRunEnd(getModelLabel(run), end.status, Math.max(0, clock.now() - createdAt));
+        onRunEnd?.({ runId, userId, status: end.status, durationMs });
       }
 
-      if (end) onEnd?.({ runId, userId, status: end.status, durationMs });
       return end;
     } catch (error) {
       onFault(error);
       return undefined;
     } finally {
-      if (!this.#stop.signal.aborted) this.#options.programs.delete(run.id);
-      this.#running.delete(run.id);
+      if (!this.#stopping.signal.aborted) this.#options.programRunIds.delete(run.id);
+      this.#controllersByRun.delete(run.id);
     }
   }
 
   /**
-   * Stores how a run ended and returns it; undefined if it had already ended, or the signal stopped
-   * it. The result may have cost money, so it is held until it can be stored, unless the database
-   * is away for too long.
+   * Stores the end of a run and returns it. Returns undefined if the run had already ended, or the
+   * signal stopped it. The result may have cost money, so it is held until it can be stored, unless
+   * the database is away for too long.
    */
   async #settle(
     run: QueuedRun,
     result: RunOutcome,
     signal: AbortSignal,
   ): Promise<RunOutcome | undefined> {
-    const { store, clock, onHeld, results, unstored } = this.#options;
+    const { store, clock, onResultHeld, heldResults, unstoredRuns } = this.#options;
 
     // Replaced if the result can't be held any longer.
     let outcome = result;
-    const heldResult = results.hold(run.id, () =>
+    const heldResult = heldResults.hold(run.id, () =>
       Buffer.byteLength(JSON.stringify(result.outputs)),
     );
-    const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
+    const settleRun = async () => store.runs.settle(run, await store.workers.register(), outcome);
 
     const onFailure = (error: unknown): void => {
-      onHeld(error);
+      onResultHeld(error);
       try {
         heldResult.recordFailure(error);
       } catch (fault) {
-        if (!(fault instanceof ResultLost)) throw fault;
+        if (!(fault instanceof ResultLostError)) throw fault;
         outcome = { ...result, ...toLostOutcome(fault) };
       }
     };
 
     try {
-      const isSettled = await retryForever(settle, { clock, onFault: onFailure, signal });
-      if (isSettled !== undefined) await unstored.remove(run.id);
-      else if (heldResult.stop()) await unstored.add(run.id);
+      const isSettled = await retryForever(settleRun, { clock, onFault: onFailure, signal });
+      if (isSettled !== undefined) await unstoredRuns.remove(run.id);
+      else if (heldResult.loseIfWaiting()) await unstoredRuns.add(run.id);
       return isSettled ? outcome : undefined;
     } finally {
       heldResult.release();
@@ -146,11 +147,13 @@ export class RunsInProgress {
   }
 }
 
-/** Returns the model for metrics; a run that any process can carry out has none. */
-function getMeterModel({ model = '' }: { readonly model?: string | undefined }): string {
+/** Returns the model as metrics name it: `any` for a run that any process can carry out. */
+function getModelLabel({ model = '' }: { readonly model?: string | undefined }): string {
   return model === '' ? 'any' : model;
 }
 
-function toLostOutcome({ runError }: ResultLost): Pick<RunOutcome, 'status' | 'outputs' | 'media'> {
-  return { status: 'failed', outputs: [{ type: 'error', data: runError }], media: [] };
+function toLostOutcome({
+  runErrorMessage,
+}: ResultLostError): Pick<RunOutcome, 'status' | 'outputs' | 'media'> {
+  return { status: 'failed', outputs: [{ type: 'error', data: runErrorMessage }], media: [] };
 }

@@ -9,7 +9,7 @@ import type { Media } from '../../media/media.ts';
 import type { StoredMedia } from '../../store/media-store.ts';
 import type { RunOutcome, StoredOutput, StoredUsage } from '../../store/runs/run-records.ts';
 import { DiskFullError, ignoreUnavailableStore } from '../../store/store-errors.ts';
-import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
+import { type HeldResult, type HeldResults, ResultLostError } from './held-results.ts';
 import { UNSTORED_REASON } from './unstored-runs.ts';
 
 export interface ChargedResult extends EngineResult {
@@ -20,20 +20,20 @@ export interface ChargedResult extends EngineResult {
 export interface OutcomeStorage {
   readonly media: Media;
   readonly clock: Clock;
-  readonly results: HeldResults;
+  readonly heldResults: HeldResults;
   /**
    * Called with the reasons of failed runs that only the operator may see; if undefined, callers
    * see them.
    */
-  readonly toOperator?: ((line: string) => void) | undefined;
+  readonly notifyOperator?: ((line: string) => void) | undefined;
   /** Called each time that an answer can't be stored yet. */
-  readonly onHeld: (error: unknown) => void;
+  readonly onResultHeld: (error: unknown) => void;
 }
 
 /**
- * Stores the outputs and returns the outcome. It is a failure if the database or the object store
- * is away for too long, or when the service stops: the answer was paid for, so the run is not left
- * for the next start.
+ * Stores the outputs and returns the outcome. The outcome is a failure if the database or the object
+ * store stays away for too long, or is away when the service stops: the answer may have been paid
+ * for, so the run is not left for the next start.
  */
 export async function storeOutcome(
   storage: OutcomeStorage,
@@ -41,7 +41,7 @@ export async function storeOutcome(
   result: ChargedResult,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const heldResult = storage.results.hold(runId, () =>
+  const heldResult = storage.heldResults.hold(runId, () =>
     result.outputs.reduce(
       (sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0),
       0,
@@ -50,15 +50,15 @@ export async function storeOutcome(
   try {
     return await storeOutputs({ ...storage, runId, heldResult, signal }, result);
   } catch (error) {
-    const isStopped = signal.aborted && heldResult.stop();
-    if (!isStopped && !(error instanceof ResultLost)) throw error;
-    const runError = error instanceof ResultLost ? error.runError : UNSTORED_REASON;
-    const failed = {
+    const isStopped = signal.aborted && heldResult.loseIfWaiting();
+    if (!isStopped && !(error instanceof ResultLostError)) throw error;
+    const runError = error instanceof ResultLostError ? error.runErrorMessage : UNSTORED_REASON;
+    const failedResult = {
       ...createFailedResult(runError),
       tokens: result.tokens,
       charge: result.charge,
     };
-    return await storeOutputs({ ...storage, runId, heldResult, signal }, failed);
+    return await storeOutputs({ ...storage, runId, heldResult, signal }, failedResult);
   } finally {
     heldResult.release();
   }
@@ -67,7 +67,7 @@ export async function storeOutcome(
 /** The means to store the outputs of one run. */
 interface OutputStorage extends Omit<OutcomeStorage, 'results'> {
   readonly runId: string;
-  /** The claim on memory of outputs that wait until they can be stored. */
+  /** The outputs, which may have to wait until they can be stored. */
   readonly heldResult: HeldResult;
   readonly signal: AbortSignal;
 }
@@ -88,25 +88,27 @@ async function storeOutputs(storage: OutputStorage, result: ChargedResult): Prom
     usage: result.charge,
     fault: result.fault,
     isUnanswered: result.isUnanswered,
-    warnings: result.warnings?.map(withoutNul),
+    warnings: result.warnings?.map(replaceNul),
   };
 }
 
 /** Replaces NUL, which PostgreSQL can't store. */
-function withoutNul(text: string): string {
+function replaceNul(text: string): string {
   return text.replaceAll('\0', '\uFFFD');
 }
 
 async function storeOutput(
-  { media, clock, toOperator, onHeld, runId, heldResult, signal }: OutputStorage,
+  { media, clock, notifyOperator, onResultHeld, runId, heldResult, signal }: OutputStorage,
   output: EngineOutput,
 ): Promise<OutputRecord> {
-  if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
+  if (output.type === 'text') return { output: { type: 'text', data: replaceNul(output.text) } };
 
   if (output.type === 'error') {
     const { message, publicMessage = message } = output;
-    if (publicMessage !== message) toOperator?.(`run ${runId}: ${message}`);
-    return { output: { type: 'error', data: withoutNul(toOperator ? publicMessage : message) } };
+    if (publicMessage !== message) notifyOperator?.(`run ${runId}: ${message}`);
+    return {
+      output: { type: 'error', data: replaceNul(notifyOperator ? publicMessage : message) },
+    };
   }
 
   const { type, bytes, mediaType } = output;
@@ -117,7 +119,7 @@ async function storeOutput(
     signal,
     onFault: error => {
       if (!(error instanceof DiskFullError)) ignoreUnavailableStore(error);
-      onHeld(error);
+      onResultHeld(error);
       heldResult.recordFailure(error);
     },
   });

@@ -156,9 +156,9 @@ export async function createAllAtOnce(
     runs.map(({ userId }) => userId),
     now - IDEMPOTENCY_LIFETIME_MS,
     now * 1000,
-    limits.queued,
-    limits.mediaBytes,
-    Math.floor(limits.mediaBytes * TEXT_SHARE),
+    limits.maxQueuedRuns,
+    limits.maxMediaBytes,
+    Math.floor(limits.maxMediaBytes * TEXT_SHARE),
     now,
   ];
   const answer = await db

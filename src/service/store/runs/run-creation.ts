@@ -136,19 +136,23 @@ async function computeMaxMediaBytes(
   if (textBytes === 0 && !needsSpace) return Number.MAX_SAFE_INTEGER;
   const unfinishedTexts = await SUM_UNFINISHED_TEXTS.findFirst(db, { userId });
   const texts = (unfinishedTexts?.bytes ?? 0) + textBytes;
-  if (needsSpace) return limits.mediaBytes - inputBytes - texts - 1;
-  const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
-  return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.mediaBytes - texts;
+  if (needsSpace) return limits.maxMediaBytes - inputBytes - texts - 1;
+  const isWithinShare = texts <= Math.floor(limits.maxMediaBytes * TEXT_SHARE);
+  return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.maxMediaBytes - texts;
 }
 
-async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): Promise<boolean> {
-  if (queued === 0) return true;
+async function isQueueFull(
+  db: Db,
+  { userId }: NewRun,
+  { maxQueuedRuns }: UserLimits,
+): Promise<boolean> {
+  if (maxQueuedRuns === 0) return true;
   const last = await db
     .selectFrom('runs')
     .select('id')
     .where('userId', '=', userId)
     .where('status', '=', 'queued')
-    .offset(queued - 1)
+    .offset(maxQueuedRuns - 1)
     .limit(1)
     .executeTakeFirst();
   return last !== undefined;

@@ -63,9 +63,9 @@ export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'requ
 
 export interface UserLimits {
   /** Maximum number of queued runs. */
-  queued: number;
+  maxQueuedRuns: number;
   /** Space for generated media and input images, in bytes. */
-  mediaBytes: number;
+  maxMediaBytes: number;
 }
 
 /**

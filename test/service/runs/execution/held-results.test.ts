@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { HeldResults, ResultLost } from '../../../../src/service/runs/execution/held-results.ts';
+import {
+  HeldResults,
+  ResultLostError,
+} from '../../../../src/service/runs/execution/held-results.ts';
 import { DatabaseUnavailableError } from '../../../../src/service/store/store-errors.ts';
 import { HandClock } from '../../../support/hand-clock.ts';
 
@@ -25,8 +28,8 @@ describe('a result that waits for the database', () => {
     held.recordFailure(away);
     clock.advance(60_000);
 
-    expect(() => held.recordFailure(away)).toThrow(ResultLost);
-    expect(() => held.recordFailure(away)).toThrow(ResultLost);
+    expect(() => held.recordFailure(away)).toThrow(ResultLostError);
+    expect(() => held.recordFailure(away)).toThrow(ResultLostError);
     expect(faults.map(String)).toEqual([
       expect.stringMatching(/run-1 is lost.*paid for.*10 minutes/),
     ]);
@@ -49,7 +52,11 @@ describe('a result that waits for the database', () => {
     const { faults, results } = createResults();
     const [waiting, stored] = ['run-1', 'run-2'].map(id => results.hold(id, () => 1));
     waiting?.recordFailure(away);
-    expect([waiting?.stop(), waiting?.stop(), stored?.stop()]).toEqual([true, false, false]);
+    expect([waiting?.loseIfWaiting(), waiting?.loseIfWaiting(), stored?.loseIfWaiting()]).toEqual([
+      true,
+      false,
+      false,
+    ]);
     expect(faults.map(String)).toEqual([
       expect.stringMatching(/run-1 is lost.*the service stopped/),
     ]);
