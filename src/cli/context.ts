@@ -6,7 +6,7 @@ import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
 import type { InProcessRuns } from '../service/embedded.ts';
 import type { Costs } from '../service/runs/costs.ts';
 import type { ProviderBatches } from '../service/runs/provider-batches.ts';
-import type { CheckRunner } from './checks/checks.ts';
+import type { CheckRunner } from './checks/check-runner.ts';
 import type { NodeChecks } from './checks/node-checks.ts';
 import type { FormatCommand } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { loadTask } from '../../src/cli/checks/check-tasks.ts';
+import { TASK_LOADERS } from '../../src/cli/checks/check-tasks.ts';
 import { CliError } from '../../src/cli/core/errors.ts';
 import type { Grid, GridPart } from '../../src/cli/outputs/html/grid.ts';
 import { renderGridMarkdown } from '../../src/cli/outputs/html/grid-markdown.ts';
@@ -161,7 +161,7 @@ export default [
     'differences of any texts are found soon, and lose nothing of the second',
     fc.tuple(text, text),
     async ([one, other]) => {
-      const find = await loadTask.differences();
+      const find = await TASK_LOADERS.compareTexts();
       const parts = (await withDeadline(async () => find(one, other, 'lines'))) ?? [];
       const rest = parts
         .filter(({ kind }) => kind === 'same' || kind === 'added')

@@ -27,10 +27,13 @@ export interface DiffPart {
  * The tasks that run in a separate process, because the text and the rule may be untrusted.
  */
 export interface CheckTasks {
-  /** Explains why a schema can't be used; undefined if it can. */
-  readonly schemaFault: (schema: object | boolean) => SchemaFault | undefined;
+  /** Returns the reason that a schema can't be used; undefined if it can. */
+  readonly findSchemaFault: (schema: object | boolean) => SchemaFault | undefined;
   /** Returns the first mismatch of a value with a valid schema; undefined if it matches. */
-  readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
+  readonly findSchemaMismatch: (
+    schema: object | boolean,
+    value: unknown,
+  ) => SchemaMismatch | undefined;
   /**
    * Returns true if a text contains a JSON value that matches the schema; without a schema, any
    * object or array.
@@ -41,17 +44,18 @@ export interface CheckTasks {
    * such a JSON array.
    */
   readonly containsLooseJson: (text: string, schema: object | boolean) => boolean;
+  /** Returns true if a regular expression matches a text. */
   readonly matches: (source: string, flags: string, text: string) => boolean;
   /** Returns the fault of a JMESPath expression; undefined if it can be evaluated. */
-  readonly expressionFault: (expression: string) => ExpressionFault | undefined;
+  readonly findExpressionFault: (expression: string) => ExpressionFault | undefined;
   /** Evaluates a JMESPath expression. */
-  readonly select: (expression: string, value: unknown, indent: number) => SelectedText;
+  readonly evaluateExpression: (expression: string, value: unknown, indent: number) => SelectedText;
   /** Runs JavaScript on an answer. */
-  readonly javascript: (script: JavaScript, input: JavaScriptInput) => JavaScriptResult;
+  readonly runJavaScript: (script: JavaScript, input: JavaScriptInput) => JavaScriptResult;
   /** Runs JavaScript that renders templates, which takes longer than checks. */
-  readonly rendering: CheckTasks['javascript'];
+  readonly renderTemplates: CheckTasks['runJavaScript'];
   /** Returns the differences of two texts; undefined if more than 2,000 lines differ. */
-  readonly differences: (
+  readonly compareTexts: (
     first: string,
     second: string,
     unit: 'words' | 'lines',
@@ -75,16 +79,16 @@ const EXPRESSION = { subject: 'the expression', timeMs: CHECK_TIMEOUT_MS, isExpr
 
 /** The limits of each task, and the beginning of the message if they are exceeded. */
 export const CHECK_LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
-  schemaFault: CHECK,
-  schemaMismatch: CHECK,
+  findSchemaFault: CHECK,
+  findSchemaMismatch: CHECK,
   containsJson: CHECK,
   containsLooseJson: CHECK,
   matches: CHECK,
-  differences: { ...CHECK, subject: 'the comparison' },
-  expressionFault: EXPRESSION,
-  select: EXPRESSION,
-  javascript: { ...CHECK, subject: 'the JavaScript' },
-  rendering: { ...CHECK, subject: 'rendering', timeMs: RENDERING_TIMEOUT_MS },
+  compareTexts: { ...CHECK, subject: 'the comparison' },
+  findExpressionFault: EXPRESSION,
+  evaluateExpression: EXPRESSION,
+  runJavaScript: { ...CHECK, subject: 'the JavaScript' },
+  renderTemplates: { ...CHECK, subject: 'rendering', timeMs: RENDERING_TIMEOUT_MS },
 };
 
 /**
@@ -97,9 +101,9 @@ const MAX_COMPARED_LINES = 2000;
 const MAX_LENGTH_BY_WORDS = 50_000;
 
 /** Loads each task with its dependencies, so that loading doesn't count against its time. */
-export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
-  schemaFault: loadSchemaFault,
-  schemaMismatch: async () => {
+export const TASK_LOADERS: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
+  findSchemaFault: loadSchemaFaultFinder,
+  findSchemaMismatch: async () => {
     const { pickFirstMismatch } = await import('../../prompts/schemas/mismatch.ts');
     const { compile } = await loadSchemaCompilers();
     const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
@@ -115,35 +119,39 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     const { compile } = await loadSchemaCompilers();
     return (text, schema = true) => {
       const validate = compile(schema);
-      for (const value of listJsonValues(text)) if (validate(value)) return true;
+      for (const value of iterateJsonValues(text)) {
+        if (validate(value)) return true;
+      }
       return false;
     };
   },
   containsLooseJson: async () => {
     const { compile } = await loadSchemaCompilers();
-    const { listLooseObjects } = await import('./loose-json.ts');
+    const { iterateLooseObjects } = await import('./loose-json.ts');
     return (text, schema) => {
       const validate = compile(schema);
-      for (const value of listLooseObjects(text)) if (validate(value)) return true;
-      for (const value of listJsonValues(text)) {
+      for (const value of iterateLooseObjects(text)) {
+        if (validate(value)) return true;
+      }
+      for (const value of iterateJsonValues(text)) {
         if (Array.isArray(value) && validate(value)) return true;
       }
       return false;
     };
   },
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
-  expressionFault: async () => (await import('../../utils/jmespath.ts')).findExpressionFault,
-  select: async () => (await import('../../utils/jmespath.ts')).evaluateExpression,
-  javascript: async () => (await import('./load-javascript.ts')).loadJavaScript(),
-  rendering: async () => (await import('./load-javascript.ts')).loadJavaScript(),
-  differences: loadDifferences,
+  findExpressionFault: async () => (await import('../../utils/jmespath.ts')).findExpressionFault,
+  evaluateExpression: async () => (await import('../../utils/jmespath.ts')).evaluateExpression,
+  runJavaScript: async () => (await import('./load-javascript.ts')).loadJavaScript(),
+  renderTemplates: async () => (await import('./load-javascript.ts')).loadJavaScript(),
+  compareTexts: loadTextComparison,
 };
 
-async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
+async function loadSchemaFaultFinder(): Promise<CheckTasks['findSchemaFault']> {
   const { REFERENCE_LOOP_MESSAGE, findReferenceLoop } = await import(
     '../../prompts/schemas/reference-loop.ts'
   );
-  const { newCompiler: createCompiler, compile } = await loadSchemaCompilers();
+  const { createCompiler, compile } = await loadSchemaCompilers();
 
   // Optimising the code of a dialect takes longer than the few checks that it makes.
   const createDialectCompiler = (name: SchemaDialect) =>
@@ -170,13 +178,13 @@ async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
   };
 }
 
-async function loadDifferences(): Promise<CheckTasks['differences']> {
+async function loadTextComparison(): Promise<CheckTasks['compareTexts']> {
   const { diffLines, diffWordsWithSpace } = await import('diff');
   return (first, second, unit) => {
-    const bound = { maxEditLength: 2 * MAX_COMPARED_LINES };
+    const diffOptions = { maxEditLength: 2 * MAX_COMPARED_LINES };
     const isByWords = unit === 'words' && first.length + second.length <= MAX_LENGTH_BY_WORDS;
-    const wordChanges = isByWords ? diffWordsWithSpace(first, second, bound) : undefined;
-    const changes = wordChanges ?? diffLines(first, second, bound);
+    const wordChanges = isByWords ? diffWordsWithSpace(first, second, diffOptions) : undefined;
+    const changes = wordChanges ?? diffLines(first, second, diffOptions);
     if (changes === undefined) return undefined;
 
     const countLines = (kind: DiffPart['kind']): number =>
@@ -200,27 +208,27 @@ function chooseDialect(schema: object | boolean): SchemaDialect {
 }
 
 /**
- * Loads the compilers of schemas. `compile` expects a schema in which `schemaFault` found no fault.
+ * Loads the compilers of schemas. `compile` expects a schema in which `findSchemaFault` found none.
  */
 async function loadSchemaCompilers() {
   const { default: formats } = await import('ajv-formats');
   const { Ajv } = await import('ajv');
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const newCompiler = (dialect: SchemaDialect, extraOptions: Options) => {
+  const createCompiler = (dialect: SchemaDialect, extraOptions: Options) => {
     const options = { strict: false, allErrors: false, logger: false, ...extraOptions } as const;
     return formats.default(dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options));
   };
 
   // Each schema has its own compiler, so that names in it can't meet another's.
   const compile = (schema: object | boolean): ValidateFunction =>
-    newCompiler(chooseDialect(schema), { validateSchema: false }).compile(schema);
-  return { newCompiler, compile };
+    createCompiler(chooseDialect(schema), { validateSchema: false }).compile(schema);
+  return { createCompiler, compile };
 }
 
 /**
  * Yields the JSON values in a text: the whole text, then every object and array, nested ones too.
  */
-function* listJsonValues(text: string): Generator {
+function* iterateJsonValues(text: string): Generator {
   yield* parseIfJson(text);
   for (const { index: start } of text.matchAll(/[[{]/gu)) {
     yield* parseIfJson(text.slice(start, findValueEnd(text, start)));
@@ -243,6 +251,7 @@ const STRING_OR_BRACKET = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
  * Returns the end of the object or array that begins at `start`; `start` itself if it never ends.
  */
 function findValueEnd(text: string, start: number): number {
+  // A copy, because `lastIndex` is a state of the pattern.
   const pattern = new RegExp(STRING_OR_BRACKET);
   pattern.lastIndex = start;
 

@@ -48,11 +48,11 @@ export type JavaScriptResult =
 
 type ScriptFault = Extract<JavaScriptResult, { readonly fault: string }>;
 
-const MEMORY_BYTES = 64 * 1024 * 1024;
-const STACK_BYTES = 128 * 1024;
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+const MAX_STACK_BYTES = 128 * 1024;
 
 /** Matches the `export` of a module. */
-const EXPORT = /^[ \t]*export\b/mu;
+const EXPORT_STATEMENT = /^[ \t]*export\b/mu;
 
 /** Loads an engine without files, network, processes or any clock but `Date`. */
 export async function loadJavaScript(): Promise<
@@ -78,8 +78,8 @@ function runInContext(
   script: JavaScript,
   input: JavaScriptInput,
 ): JavaScriptResult {
-  runtime.setMemoryLimit(MEMORY_BYTES);
-  runtime.setMaxStackSize(STACK_BYTES);
+  runtime.setMemoryLimit(MAX_MEMORY_BYTES);
+  runtime.setMaxStackSize(MAX_STACK_BYTES);
 
   const context = runtime.newContext();
   try {
@@ -98,11 +98,13 @@ function runScript(
   const inputText = vm.newString(JSON.stringify(input));
   vm.setProp(vm.global, '__input', inputText);
   inputText.dispose();
-  const setUp = vm.evalCode(`__input = JSON.parse(__input);(${addEngineGlobals.toString()})()`);
-  if (setUp.error) return readScriptFault(vm, setUp.error);
+  const setUpResult = vm.evalCode(
+    `__input = JSON.parse(__input);(${addEngineGlobals.toString()})()`,
+  );
+  if (setUpResult.error) return readScriptFault(vm, setUpResult.error);
 
-  setUp.value.dispose();
-  const callable = script.isFile ? getExportedFunction(vm, script) : compileCode(vm, script.code);
+  setUpResult.value.dispose();
+  const callable = script.isFile ? loadExportedFunction(vm, script) : compileCode(vm, script.code);
   if ('fault' in callable) return callable;
 
   vm.setProp(vm.global, '__script', callable.handle);
@@ -117,26 +119,26 @@ function runScript(
 type Callable = { readonly handle: QuickJSHandle } | ScriptFault;
 
 function compileCode(vm: QuickJSContext, code: string): Callable {
-  const evaluated = vm.evalCode(
+  const codeResult = vm.evalCode(
     `(function (output, context) {\n${toFunctionBody(code)}\n})`,
     'javascript',
   );
-  return evaluated.error ? readScriptFault(vm, evaluated.error) : { handle: evaluated.value };
+  return codeResult.error ? readScriptFault(vm, codeResult.error) : { handle: codeResult.value };
 }
 
-function getExportedFunction(vm: QuickJSContext, { code, exportName }: JavaScript): Callable {
-  const isModule = EXPORT.test(code);
-  const text = isModule
+function loadExportedFunction(vm: QuickJSContext, { code, exportName }: JavaScript): Callable {
+  const isModule = EXPORT_STATEMENT.test(code);
+  const source = isModule
     ? code
     : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
-  const loaded = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
-  if (loaded.error) return readScriptFault(vm, loaded.error);
+  const moduleResult = vm.evalCode(source, 'check.js', isModule ? { type: 'module' } : {});
+  if (moduleResult.error) return readScriptFault(vm, moduleResult.error);
 
-  vm.setProp(vm.global, '__loaded', loaded.value);
-  loaded.value.dispose();
+  vm.setProp(vm.global, '__loaded', moduleResult.value);
+  moduleResult.value.dispose();
   const moduleExports = isModule ? '__loaded' : '(m => __loaded(m, m.exports))({ exports: {} })';
-  const name = exportName === undefined ? undefined : JSON.stringify(exportName);
-  const exportedValue = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
+  const key = JSON.stringify(exportName);
+  const exportedValue = exportName === undefined ? 'e' : `(e[${key}] ?? e.default?.[${key}])`;
   const result = vm.evalCode(
     `(e => { const f = ${exportedValue}; return typeof f === 'function' ? f : f?.default; })(${moduleExports})`,
   );
@@ -149,10 +151,10 @@ function getExportedFunction(vm: QuickJSContext, { code, exportName }: JavaScrip
 
 /** Returns the value of a result, after its promise has settled. */
 function settleResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
-  const jobs = vm.runtime.executePendingJobs();
-  if (jobs.error) return readScriptFault(vm, jobs.error);
+  const jobsResult = vm.runtime.executePendingJobs();
+  if (jobsResult.error) return readScriptFault(vm, jobsResult.error);
 
-  jobs.dispose();
+  jobsResult.dispose();
   const state = vm.getPromiseState(result);
   if (state.type === 'pending') {
     result.dispose();
@@ -164,24 +166,25 @@ function settleResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResu
     return readScriptFault(vm, state.error);
   }
 
-  const value = readValue(vm, state.value);
+  const value = takeValue(vm, state.value);
   if (state.notAPromise !== true) result.dispose();
   return value;
 }
 
-/** Reads a value out of the engine, and disposes of it there. */
-function readValue(vm: QuickJSContext, handle: QuickJSHandle): JavaScriptResult {
+/** Takes a value out of the engine, which then no longer holds it. */
+function takeValue(vm: QuickJSContext, handle: QuickJSHandle): JavaScriptResult {
   // JSON has no infinite numbers, and no NaN.
   const number = vm.typeof(handle) === 'number' ? vm.getNumber(handle) : undefined;
   vm.setProp(vm.global, '__result', handle);
   handle.dispose();
   if (number !== undefined) return { value: number };
 
-  const text = vm.evalCode('JSON.stringify(__result)');
-  if (text.error) return readScriptFault(vm, text.error);
+  const jsonResult = vm.evalCode('JSON.stringify(__result)');
+  if (jsonResult.error) return readScriptFault(vm, jsonResult.error);
 
-  const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
-  text.value.dispose();
+  const { value: jsonHandle } = jsonResult;
+  const json = vm.typeof(jsonHandle) === 'string' ? vm.getString(jsonHandle) : undefined;
+  jsonHandle.dispose();
   if (json === undefined) return { value: undefined };
 
   const parsed = readJson(json);

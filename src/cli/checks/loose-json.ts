@@ -7,7 +7,7 @@ const MAX_OBJECT_LENGTH = 100_000;
  * Yields the objects in a text as promptfoo reads them: anything between braces that is YAML, with
  * `//` for comments. Closes the braces of one that is cut off.
  */
-export function* listLooseObjects(text: string): Generator<object> {
+export function* iterateLooseObjects(text: string): Generator<object> {
   let start = text.indexOf('{');
   while (start !== -1) {
     const { end, openBraceCount } = findObjectEnd(text, start);

@@ -4,8 +4,8 @@ import type { JavaScript } from './load-javascript.ts';
 
 /**
  * Returns the command that lets Node check answers with a script. Each line of its input is a
- * question, and each line of its output a NodeVerdict. The same command checks all code that comes
- * from no file.
+ * question, and each line of its output a NodeVerdict. Code that is not in a file is part of each
+ * question, so one command checks all of it.
  */
 export function buildNodeArgv({
   file,
@@ -17,27 +17,27 @@ export function buildNodeArgv({
 }
 
 /**
- * Code that defines `answerVerdicts`, which answers each question by the verdict of the function
- * that `find` returns.
+ * Code that defines `answerVerdicts`, which answers each question with the verdict of the function
+ * that `findCheck` returns.
  */
 const VERDICTS = `${RESERVE_STDOUT_CODE}${ANSWER_LINES_CODE}
-const verdictOn = (result, { threshold, isAsPromptfoo }) => {
+const readVerdict = (result, { threshold, isAsPromptfoo }) => {
   if (typeof result === 'boolean') return { passes: result, reason: 'returns false' };
   if (typeof result === 'number') {
     return { passes: threshold === undefined ? result > 0 : result >= threshold, reason: 'returns ' + result };
   }
   const { pass, score, reason } = result ?? {};
-  const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
-  if (typeof pass !== 'boolean' || !isWhole) {
+  const hasAllFields = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
+  if (typeof pass !== 'boolean' || !hasAllFields) {
     return { fault: 'it must return true or false, a score, or {pass, score, reason}' };
   }
-  const isEnough = isAsPromptfoo || threshold === undefined || score === undefined || score >= threshold;
-  return { passes: pass && isEnough, reason: String(reason ?? (pass ? 'returns ' + score : 'returns false')) };
+  const isAboveThreshold = isAsPromptfoo || threshold === undefined || score === undefined || score >= threshold;
+  return { passes: pass && isAboveThreshold, reason: String(reason ?? (pass ? 'returns ' + score : 'returns false')) };
 };
-const answerVerdicts = find => answerLines(async facts => {
+const answerVerdicts = findCheck => answerLines(async question => {
   try {
-    const check = await find(facts.code);
-    return JSON.stringify(verdictOn(await check(facts.output, facts.context, self), facts));
+    const check = await findCheck(question.code);
+    return JSON.stringify(readVerdict(await check(question.output, question.context, self), question));
   } catch (error) {
     return JSON.stringify({ fault: String(error?.message ?? error) });
   }
@@ -49,8 +49,8 @@ const self = require('node:process');
 const [file, name] = self.argv.slice(1);${buildNodeLoader()}${VERDICTS}
 answerVerdicts(async () => {
   const loaded = await load(file);
-  const all = loaded.default?.default ?? loaded.default ?? loaded;
-  return name === '' ? all : (loaded[name] ?? all[name]);
+  const exported = loaded.default?.default ?? loaded.default ?? loaded;
+  return name === '' ? exported : (loaded[name] ?? exported[name]);
 });`.trim();
 
 /** Runs an expression or a function body. As in promptfoo, it sees `process.mainModule.require`. */
@@ -60,7 +60,7 @@ self.mainModule = { require, exports: {} };
 for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
 answerVerdicts(code => {
   const line = code.trim();
-  const declares = !code.includes('\\n') && /^(?:const|let|var)\\s/.test(line);
-  const body = code.includes('\\n') ? code : declares ? 'return eval(' + JSON.stringify(line) + ')' : 'return ' + line;
+  const isDeclaration = !code.includes('\\n') && /^(?:const|let|var)\\s/.test(line);
+  const body = code.includes('\\n') ? code : isDeclaration ? 'return eval(' + JSON.stringify(line) + ')' : 'return ' + line;
   return new Function('output', 'context', 'process', body);
 });`.trim();

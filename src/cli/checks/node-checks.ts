@@ -77,8 +77,8 @@ export class NodeChecks {
 
 function readVerdict({ answer, stderr, end }: ProgramOutput): NodeVerdict {
   if (end === 'answered') return parseJson(answer) as JsonValue as NodeVerdict;
-  const printed = `${answer}${stderr}`.trim();
-  if (printed !== '') return { fault: printed };
+  const printedText = `${answer}${stderr}`.trim();
+  if (printedText !== '') return { fault: printedText };
   return {
     fault: end ? describeProgramEnd(end) : `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`,
   };

@@ -2,7 +2,7 @@ import { toPlacedError } from '../core/failure.ts';
 import { Forecast } from '../creation/spending/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { flattenExpectations } from '../testing/expectations/expectation.ts';
-import { needsJudge } from '../testing/read-files.ts';
+import { needsJudge } from '../testing/read-test-files.ts';
 import type { PreparedComparison } from './prepare-comparison.ts';
 
 /**
@@ -60,7 +60,7 @@ async function forecastJudgeQuestions(
   { rows, variants, expectedCases, judge, providerBatch }: PreparedComparison,
 ): Promise<void> {
   for (const { row } of rows) {
-    const expectations = flattenExpectations(expectedCases?.byRow.get(row)?.expect ?? []);
+    const expectations = flattenExpectations(expectedCases?.byRow.get(row)?.expectations ?? []);
     const questions = [...expectations].filter(needsJudge);
     for (const { text, model } of variants.flatMap(() => questions)) {
       await judge.forecast(forecast, { prompt: text, model }, { providerBatch });

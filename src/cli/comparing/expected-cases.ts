@@ -7,7 +7,7 @@ import { readTestFile } from '../testing/cases/read-test-file.ts';
 import type { TestCase, TestFile } from '../testing/cases/test-case.ts';
 import { type Expectation, flattenExpectations } from '../testing/expectations/expectation.ts';
 import type { Judge } from '../testing/judging/judge.ts';
-import { checkProgramsAndJudges, needsJudge } from '../testing/read-files.ts';
+import { checkProgramsAndJudges, needsJudge } from '../testing/read-test-files.ts';
 import { type CheckedRow, computeCaseDigest, computeInputsDigest } from './checked-rows.ts';
 import type { Variant } from './create-variants.ts';
 
@@ -111,9 +111,9 @@ function findCase({ byInputs, byName }: CaseIndex, row: CheckedRow): TestCase | 
 }
 
 export function listJudgedExpectations({ byRow }: ExpectedCases): Expectation[] {
-  return [...flattenExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(
-    needsJudge,
-  );
+  return [
+    ...flattenExpectations([...byRow.values()].flatMap(({ expectations }) => expectations)),
+  ].filter(needsJudge);
 }
 
 /** Returns a line that names the rows without a case; no line if there are none. */

@@ -89,8 +89,8 @@ function createUnsavedJudgeLog(repetitionId: string): JudgeLog {
     repetitionId,
     repeatsFailed: false,
     takeEarlierResult: () => undefined,
-    begin: async () => {},
-    end: async () => {},
+    recordCreation: async () => {},
+    recordEnd: async () => {},
   };
 }
 

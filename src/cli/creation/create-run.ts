@@ -139,7 +139,9 @@ class RunCreation {
     const { connection, request, entry, options } = this.#parts;
     const { body, query, recordedRequest } = request;
     this.#isSent = false;
-    if (recordedRequest !== undefined) await connection.recorder?.begin(entry.id, recordedRequest);
+    if (recordedRequest !== undefined) {
+      await connection.recorder?.registerRequest(entry.id, recordedRequest);
+    }
     const answer = await connection.client.raw(
       'POST',
       query === undefined ? '/runs' : `/runs?${query}`,

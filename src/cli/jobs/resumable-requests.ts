@@ -181,8 +181,8 @@ export class ResumableRequests {
    */
   async #assignToRecording(job: Job, runId: string): Promise<boolean> {
     const { recorder } = this.#connection;
-    if (recorder?.adopt === undefined) return false;
-    recorder.adopt(runId, buildRunBody(await job.buildRequest()).recordedRequest);
+    if (recorder?.registerEarlierRun === undefined) return false;
+    recorder.registerEarlierRun(runId, buildRunBody(await job.buildRequest()).recordedRequest);
     return true;
   }
 

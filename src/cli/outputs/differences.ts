@@ -17,7 +17,7 @@ export async function computeDifferences(
 ): Promise<DiffPart[]> {
   const checks = await ctx.checks();
   const parts = await checks
-    .perform('differences', oldText, newText, unit)
+    .perform('compareTexts', oldText, newText, unit)
     .catch((error: unknown) => {
       if (error instanceof LimitExceededError) return undefined;
       throw error;

@@ -23,7 +23,7 @@ export async function findQueryFault(
       `the expression is larger than ${MAX_EXPRESSION_BYTES / 1024} KiB`,
     );
   }
-  return await (await ctx.checks()).perform('expressionFault', expression);
+  return await (await ctx.checks()).perform('findExpressionFault', expression);
 }
 
 /** Refuses a `--query` that can't be evaluated, and shows the place of the fault. Sends nothing. */
@@ -48,9 +48,11 @@ export async function applyQuery(
   indent = 0,
 ): Promise<SelectedText> {
   const checks = await ctx.checks();
-  return await checks.perform('select', expression, value, indent).catch((error: unknown) => {
-    throw queryError(error);
-  });
+  return await checks
+    .perform('evaluateExpression', expression, value, indent)
+    .catch((error: unknown) => {
+      throw queryError(error);
+    });
 }
 
 function queryError(error: unknown): Error {

@@ -94,7 +94,7 @@ export async function createSchemaCheck(
   }
 
   const checks = await ctx.checks();
-  const fault = await checks.perform('schemaFault', schema);
+  const fault = await checks.perform('findSchemaFault', schema);
   if (fault?.loop !== undefined) throw new SchemaLoop(`${where}: ${fault.message}`, fault.loop);
 
   if (fault !== undefined) {
@@ -103,7 +103,7 @@ export async function createSchemaCheck(
     throw isReference ? usageError(message, NO_REMOTE_HINT) : usageError(message);
   }
 
-  return value => checks.perform('schemaMismatch', schema, value);
+  return value => checks.perform('findSchemaMismatch', schema, value);
 }
 
 /** Joins the text outputs of a run with line breaks. */

@@ -24,7 +24,7 @@ const MAX_FIELD_VALUE_LENGTH = 40;
  * The weight of a field's difference; default 1. A recording of the version itself is always nearer
  * than any other.
  */
-const WEIGHTS: Readonly<Record<string, number>> = {
+const FIELD_WEIGHTS: Readonly<Record<string, number>> = {
   [VERSION_FIELD]: 1_000_000,
   'the repetition': 0.5,
 };
@@ -45,7 +45,7 @@ export async function findNearestRecording(
     const differingNames = [...allNames].filter(
       name => (recordingFields.get(name) ?? null) !== (requestFields.get(name) ?? null),
     );
-    const weight = differingNames.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
+    const weight = differingNames.reduce((sum, name) => sum + (FIELD_WEIGHTS[name] ?? 1), 0);
     if (nearestSoFar !== undefined && nearestSoFar.weight <= weight) continue;
 
     nearestSoFar = {
@@ -99,14 +99,14 @@ function describeDifferences(
 /** Describes a difference. Leaves out digests of images, which mean nothing to people. */
 function describeFieldDifference(
   name: string,
-  recorded: string | null = null,
-  requested: string | null = null,
+  recordedValue: string | null = null,
+  requestedValue: string | null = null,
 ): string {
   if (!name.startsWith(IMAGE_PREFIX)) {
-    return `${shortenValue(recorded)} there, ${shortenValue(requested)} here`;
+    return `${shortenValue(recordedValue)} there, ${shortenValue(requestedValue)} here`;
   }
-  if (recorded === null) return 'none there';
-  return requested === null ? 'none here' : 'another one';
+  if (recordedValue === null) return 'none there';
+  return requestedValue === null ? 'none here' : 'another one';
 }
 
 function shortenValue(value: string | null): string {

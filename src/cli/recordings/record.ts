@@ -14,7 +14,7 @@ import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toCliError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { makeRecording, type RecordOptions } from './make-recording.ts';
+import { createRecording, type RecordOptions } from './create-recording.ts';
 import {
   findPathBelow,
   findRunIdInPath,
@@ -25,13 +25,13 @@ import type { RecordedRequest, Recorder, UncountedRequest } from './recorder.ts'
 import {
   type RecordedAnswer,
   RecordingDirectory,
-  UnwritableRecording,
+  UnwritableRecordingError,
 } from './recording-directory.ts';
 
 const MAX_RECORDED_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** HTTP statuses of a busy or restarting service. */
-const TEMPORARY_FAULTS: ReadonlySet<number> = new Set([429, 502, 503]);
+const TEMPORARY_FAULT_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
 
 /** Maximum number of answers being written; further requests wait. */
 const MAX_PENDING_WRITES = 8;
@@ -56,8 +56,8 @@ class ServiceRecorder implements Recorder {
   readonly #counter = new RequestCounter();
   /** Creations whose runs have not ended, by run id. */
   readonly #runningCreations = new Map<string, RecordedRequest>();
-  /** Writes the last temporary fault of each creation that has no other answer yet. */
-  readonly #temporaryFaults = new Map<RecordedRequest, () => Promise<void>>();
+  /** Functions that write the last temporary fault of creations without another answer so far. */
+  readonly #temporaryFaultWriters = new Map<RecordedRequest, () => Promise<void>>();
   /** Answers that are being written. */
   readonly #pendingWrites = new Set<Promise<void>>();
   /** The first link in the way of an answer. */
@@ -71,17 +71,17 @@ class ServiceRecorder implements Recorder {
     for (const folder of RecordingDirectory.folders) this.#directory.checkLinks(folder);
   }
 
-  async begin(idempotencyKey: string, request: UncountedRequest): Promise<void> {
+  async registerRequest(idempotencyKey: string, request: UncountedRequest): Promise<void> {
     this.#checkLinks(RecordingDirectory.getFileName(this.#counter.add(idempotencyKey, request)));
   }
 
-  adopt(runId: string, request: UncountedRequest): void {
+  registerEarlierRun(runId: string, request: UncountedRequest): void {
     const creation = this.#counter.add(`run ${runId}`, request);
     this.#checkLinks(RecordingDirectory.getFileName(creation));
     this.#runningCreations.set(runId, creation);
   }
 
-  async wrap(open: () => Promise<Transport>): Promise<Transport> {
+  async wrapTransport(open: () => Promise<Transport>): Promise<Transport> {
     const transport = await open();
     return {
       ...(transport.owns && { owns: transport.owns }),
@@ -112,7 +112,7 @@ class ServiceRecorder implements Recorder {
 
   async #close(transport: Transport): Promise<void> {
     await Promise.all(this.#pendingWrites);
-    for (const write of this.#temporaryFaults.values()) this.#trackWrite(write());
+    for (const write of this.#temporaryFaultWriters.values()) this.#trackWrite(write());
     await Promise.all(this.#pendingWrites);
     await transport.close();
     if (this.#linkFault !== undefined) throw this.#linkFault;
@@ -134,7 +134,7 @@ class ServiceRecorder implements Recorder {
   #trackWrite(write: Promise<void>): void {
     const pendingWrite = write
       .catch((error: unknown) => {
-        if (error instanceof UnwritableRecording) this.#unwrittenCount += 1;
+        if (error instanceof UnwritableRecordingError) this.#unwrittenCount += 1;
         if (error instanceof LinkFault) {
           this.#linkFault ??= error;
         } else {
@@ -150,7 +150,7 @@ class ServiceRecorder implements Recorder {
     requestPath: string,
     answer: RecordedAnswer,
   ): Promise<void> {
-    this.#providerKeys ??= this.#options.providerKeys();
+    this.#providerKeys ??= this.#options.readProviderKeys();
     const maskSecrets = createMask(request, await this.#providerKeys);
     const creation = this.#findCreation(request, requestPath);
     if (creation) {
@@ -159,7 +159,7 @@ class ServiceRecorder implements Recorder {
       if (isTemporaryFault(answer)) {
         const write = (): Promise<void> =>
           this.#recordTemporaryFault(creation, answer, maskSecrets);
-        this.#temporaryFaults.set(creation, write);
+        this.#temporaryFaultWriters.set(creation, write);
       } else {
         await this.#recordCreation(creation, answer, maskSecrets);
       }
@@ -194,20 +194,20 @@ class ServiceRecorder implements Recorder {
     if (earlier === undefined) await this.#recordCreation(creation, answer, maskSecrets);
   }
 
-  /** Writes the recording of a creation, unless its run continues: a later poll returns its end. */
+  /** Writes the recording of a creation that has ended; remembers one whose run continues. */
   async #recordCreation(
     creation: RecordedRequest,
     answer: RecordedAnswer,
     maskSecrets: MaskSecrets,
   ): Promise<void> {
-    this.#temporaryFaults.delete(creation);
+    this.#temporaryFaultWriters.delete(creation);
     const runId = findUnfinishedRunId(answer);
     if (runId !== undefined) {
       this.#runningCreations.set(runId, creation);
       return;
     }
 
-    const recording = await makeRecording(this.#directory, creation, answer, this.#options);
+    const recording = await createRecording(this.#directory, creation, answer, this.#options);
     await this.#directory.write(RecordingDirectory.getFileName(creation), maskSecrets(recording));
   }
 }
@@ -261,7 +261,7 @@ async function sendAndCopy(
 
 /** Returns true for a temporary fault, which the same request might not meet again. */
 function isTemporaryFault({ httpStatus }: RecordedAnswer): boolean {
-  return TEMPORARY_FAULTS.has(httpStatus);
+  return TEMPORARY_FAULT_STATUSES.has(httpStatus);
 }
 
 function parseJsonEnvelope(bytes: Buffer): UncheckedObject | undefined {

@@ -42,9 +42,10 @@ export class RequestCounter {
 
   /** Returns the request with its number among equal ones. */
   add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
-    const numbered = this.#requestByKey.get(idempotencyKey) ?? this.#assignRepetition(request);
-    this.#requestByKey.set(idempotencyKey, numbered);
-    return numbered;
+    const countedRequest =
+      this.#requestByKey.get(idempotencyKey) ?? this.#assignRepetition(request);
+    this.#requestByKey.set(idempotencyKey, countedRequest);
+    return countedRequest;
   }
 
   /** Returns the request that was added with this key. */

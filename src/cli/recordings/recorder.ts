@@ -21,36 +21,35 @@ export type UncountedRequest = Omit<RecordedRequest, 'repetition'> & {
   readonly repetition?: number;
 };
 
-/** Records requests and answers, or answers from recordings. */
+/** A recorder of requests and answers, or a replayer, which answers from recordings. */
 export interface Recorder {
   readonly mode: 'record' | 'replay';
   /**
-   * Announces the request that will be sent with this idempotency key.
+   * Registers the request that will be sent with this idempotency key.
    *
    * @throws {CliError} USAGE_ERROR in a replay if it was not recorded; the message names the
    * nearest recording
    */
-  begin(idempotencyKey: string, request: UncountedRequest): Promise<void>;
+  registerRequest(idempotencyKey: string, request: UncountedRequest): Promise<void>;
   /**
-   * Announces that the answer of an earlier invocation's run will be read, and is to be recorded
-   * for this request; only while recording.
+   * Registers a run of an earlier invocation, so that its answer is recorded for this request when
+   * it is read; only while recording.
    */
-  adopt?(runId: string, request: UncountedRequest): void;
+  registerEarlierRun?(runId: string, request: UncountedRequest): void;
   /** Explains why a recorded run failed before a model answered; only in a replay. */
   findFault?(runId: string): EngineFault | undefined;
   /** Returns the cost of a recorded run in US dollars; only in a replay. */
   findCost?(runId: string): number | undefined;
   /** Returns the transport to use instead of the one that `open` opens; a replay opens none. */
-  wrap(open: () => Promise<Transport>): Promise<Transport>;
+  wrapTransport(open: () => Promise<Transport>): Promise<Transport>;
 }
 
-/**
- * The absolute path of the directory in which runs are recorded or from which they are replayed.
- */
+/** Recordings that are made or replayed. */
 export interface ActiveRecordings {
   readonly mode: 'record' | 'replay';
+  /** The absolute path. */
   readonly directory: string;
 }
 
-/** The use of recordings that flags or environment request. */
+/** The use of recordings that flags or the environment request. */
 export type Recordings = ActiveRecordings | { readonly mode: 'none' };

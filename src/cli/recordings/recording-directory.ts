@@ -40,9 +40,9 @@ export interface Recording {
   readonly cost?: number;
 }
 
-/** A recording or its media exceed the size limit. */
-export class RecordingTooBig extends Error {
-  override readonly name = 'RecordingTooBig';
+/** The error for a recording that is larger than its limit, or has more media. */
+export class RecordingTooBigError extends Error {
+  override readonly name = 'RecordingTooBigError';
 }
 
 /** Maximum number of media of a run. */
@@ -54,12 +54,12 @@ export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /** Limits on the JSON of a recording: enough for the largest answer together with its request. */
-const RECORDING_BOUNDS = { maxLevels: MAX_JSON.maxLevels + 10, maxValues: 2 * MAX_JSON.maxValues };
+const RECORDING_LIMITS = { maxLevels: MAX_JSON.maxLevels + 10, maxValues: 2 * MAX_JSON.maxValues };
 
-const TOO_LARGE_FAULT = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
+const TOO_LARGE_MESSAGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
-/** A file of a recording can't be written, as on a full disk. */
-export class UnwritableRecording extends Error {}
+/** The error for a file of a recording that can't be written, as on a full disk. */
+export class UnwritableRecordingError extends Error {}
 
 /** A directory of recordings: `runs/`, `answers/` to other requests, and `media/` by SHA-256. */
 export class RecordingDirectory {
@@ -79,9 +79,9 @@ export class RecordingDirectory {
   /** Returns the file of the answer to a GET request. */
   static getAnswerFileName(requestPath: string): string {
     const request = `GET ${requestPath}`;
-    const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
+    const readablePart = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
     const digest = createHash('sha256').update(request).digest('hex').slice(0, 12);
-    return path.join('answers', `${readable}-${digest}.json`);
+    return path.join('answers', `${readablePart}-${digest}.json`);
   }
 
   /** Refuses a link in the path of a file to write. @throws {LinkFault} */
@@ -141,7 +141,7 @@ export class RecordingDirectory {
     }
   }
 
-  /** Stores a medium under its SHA-256. @throws {RecordingTooBig} beyond `maxBytes` bytes */
+  /** Stores a medium under its SHA-256. @throws {RecordingTooBigError} beyond `maxBytes` bytes */
   async writeMedia(
     body: AsyncIterable<Uint8Array>,
     maxBytes: number,
@@ -149,11 +149,15 @@ export class RecordingDirectory {
     const directory = { folder: this.directory, name: 'media' };
     const hash = createHash('sha256');
     let size = 0;
-    const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {
+    const writeBody = async (target: {
+      appendFile(data: Uint8Array): Promise<void>;
+    }): Promise<void> => {
       for await (const chunk of body) {
         size += chunk.length;
         if (size > maxBytes) {
-          throw new RecordingTooBig(`it is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
+          throw new RecordingTooBigError(
+            `it is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`,
+          );
         }
         hash.update(chunk);
         await target.appendFile(chunk);
@@ -162,7 +166,7 @@ export class RecordingDirectory {
 
     const sha256 = await writeUnderFreeName(directory, {
       chooseName: () => hash.digest('hex'),
-      content: copy,
+      content: writeBody,
       ifTaken: 'replace',
     });
     return { sha256, size };
@@ -171,20 +175,20 @@ export class RecordingDirectory {
   /**
    * Checks the digests of a recording's media.
    *
-   * @param checkedFiles digests that were already checked; adds to it
+   * @param checkedDigests the digests of media that were checked; adds those of this recording
    * @throws {CliError} CONFIG_ERROR that names the recording
    */
   async checkMedia(
     file: string,
     media: readonly RecordedMedia[],
-    checkedFiles: Set<string>,
+    checkedDigests: Set<string>,
   ): Promise<void> {
     if (media.length > MAX_MEDIA) {
       throw this.#damagedError(file, `it names more than ${MAX_MEDIA} media`);
     }
     for (const { sha256 } of media) {
-      if (!checkedFiles.has(sha256)) await this.#checkMedium(file, sha256);
-      checkedFiles.add(sha256);
+      if (!checkedDigests.has(sha256)) await this.#checkMedium(file, sha256);
+      checkedDigests.add(sha256);
     }
   }
 
@@ -222,14 +226,19 @@ export class RecordingDirectory {
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
 
     const text = `${stringifyAsWritten(content, 2)}\n`;
-    if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new RecordingTooBig(TOO_LARGE_FAULT);
+    if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) {
+      throw new RecordingTooBigError(TOO_LARGE_MESSAGE);
+    }
 
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
       if (error instanceof LinkFault || getErrorCode(error) === undefined) throw error;
       const fullPath = path.join(this.directory, file);
-      throw new UnwritableRecording(`${fullPath} can't be written: ${getErrorMessage(error)}`, {
-        cause: error,
-      });
+      throw new UnwritableRecordingError(
+        `${fullPath} can't be written: ${getErrorMessage(error)}`,
+        {
+          cause: error,
+        },
+      );
     });
   }
 
@@ -241,9 +250,9 @@ export class RecordingDirectory {
     const stats = await lstat(fullPath).catch(() => undefined);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damagedError(file, 'it is not a regular file');
-    if (stats.size > MAX_RECORDING_BYTES) throw this.#damagedError(file, TOO_LARGE_FAULT);
+    if (stats.size > MAX_RECORDING_BYTES) throw this.#damagedError(file, TOO_LARGE_MESSAGE);
 
-    const json = readJson(await readFile(fullPath, 'utf8'), RECORDING_BOUNDS, parseKeepingNumbers);
+    const json = readJson(await readFile(fullPath, 'utf8'), RECORDING_LIMITS, parseKeepingNumbers);
     if ('fault' in json) throw this.#damagedError(file, `it ${json.fault}`);
 
     const fault = findFault(json.value);

@@ -2,19 +2,23 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { findDefined } from '../../utils/first-defined.ts';
 import { PROVIDER_FAULTS } from '../core/exit-codes.ts';
 
-/** Explains the fault of a field's value; undefined if there is none. */
+/** Returns the fault of a field's value as text; undefined if there is none. */
 type FieldCheck = (value: unknown, name: string) => string | undefined;
 
 /**
- * Explains the first field of a recording that has the wrong type; recordings may be untrusted.
+ * Returns the first fault of a recording, such as a field of the wrong type, because recordings may
+ * be untrusted; undefined if there is none.
  */
 export function findRecordingFault(value: unknown): string | undefined {
-  return RECORDING(value, 'it');
+  return recordingField(value, 'it');
 }
 
-/** Explains the first fault of a recorded answer to a request other than a creation. */
+/**
+ * Returns the first fault of a recorded answer to a request other than a creation; undefined if
+ * there is none.
+ */
 export function findAnswerFault(value: unknown): string | undefined {
-  return OTHER_ANSWER(value, 'it');
+  return otherAnswerField(value, 'it');
 }
 
 const textField: FieldCheck = (value, name) =>
@@ -62,7 +66,7 @@ function mapField(check: FieldCheck): FieldCheck {
   };
 }
 
-function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
+function objectField(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
     return findDefined(Object.entries(checks), ([key, check]) =>
@@ -74,9 +78,9 @@ function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldChec
   };
 }
 
-/** Checks fields of the interface that may be omitted or null. */
-function optionalFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
-  return requiredFields(
+/** Checks an object whose fields may be omitted or null. */
+function looseObjectField(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
+  return objectField(
     Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optionalField(check)])),
   );
 }
@@ -85,25 +89,25 @@ function optionalFields(checks: Readonly<Record<string, FieldCheck>>): FieldChec
  * Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that
  * could be replayed.
  */
-const RUN_FIELDS = requiredFields({
+const runField = objectField({
   runId: textField,
   runStatus: textField,
   outputs: listField(
-    requiredFields({ type: nullableField(textField), data: nullableField(textField) }),
+    objectField({ type: nullableField(textField), data: nullableField(textField) }),
   ),
   tokens: nullableField(countField),
   warnings: optionalField(listField(textField)),
 });
 
-const ENVELOPE: FieldCheck = (value, name) =>
-  requiredFields({ status: textField, message: optionalField(textField) })(value, name) ??
+const envelopeField: FieldCheck = (value, name) =>
+  objectField({ status: textField, message: optionalField(textField) })(value, name) ??
   (isJsonObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
     ? `${name}.data is missing`
     : undefined);
 
-const ANSWER = requiredFields({ httpStatus: countField, body: ENVELOPE });
+const answerField = objectField({ httpStatus: countField, body: envelopeField });
 
-const NAMES = {
+const PROMPT_FIELDS = {
   promptId: textField,
   promptVersionId: textField,
   slug: textField,
@@ -116,35 +120,35 @@ const NAMES = {
  * The checks for the fields of lists, prompts, versions and models, by their names in the
  * interface.
  */
-const DATA = optionalFields({
-  ...NAMES,
+const dataField = looseObjectField({
+  ...PROMPT_FIELDS,
   hasMore: flagField,
   rows: listField(
-    optionalFields({
-      ...NAMES,
+    looseObjectField({
+      ...PROMPT_FIELDS,
       model: countField,
       modality: countField,
       estimatedCredits: amountField,
       uses: countField,
       upVotes: countField,
-      labels: listField(optionalFields({ label: textField, promptVersionId: textField })),
+      labels: listField(looseObjectField({ label: textField, promptVersionId: textField })),
     }),
   ),
   versions: listField(
-    optionalFields({
+    looseObjectField({
       promptVersionId: textField,
       publishedAt: textField,
       isLatest: flagField,
       labels: listField(textField),
     }),
   ),
-  resources: optionalFields({
+  resources: looseObjectField({
     models: listField(
-      optionalFields({
+      looseObjectField({
         model: textField,
         modality: textField,
         availableRunOptions: listField(
-          optionalFields({ key: textField, options: listField(textField) }),
+          looseObjectField({ key: textField, options: listField(textField) }),
         ),
       }),
     ),
@@ -155,21 +159,21 @@ const DATA = optionalFields({
  * Checks an answer to a request other than a creation. Only successes are checked; the data of a
  * fault may have any form.
  */
-const OTHER_ANSWER: FieldCheck = (value, name) =>
-  requiredFields({ request: optionalField(textField) })(value, name) ??
-  ANSWER(value, name) ??
+const otherAnswerField: FieldCheck = (value, name) =>
+  objectField({ request: optionalField(textField) })(value, name) ??
+  answerField(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
-    ? nullableField(DATA)(value['body']['data'], 'body.data')
+    ? nullableField(dataField)(value['body']['data'], 'body.data')
     : undefined);
 
-const CREATION: FieldCheck = (value, name) =>
-  ANSWER(value, name) ??
+const creationField: FieldCheck = (value, name) =>
+  answerField(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
-    ? RUN_FIELDS(value['body']['data'], `${name}.body.data`)
+    ? runField(value['body']['data'], `${name}.body.data`)
     : undefined);
 
-const RECORDING = requiredFields({
-  request: requiredFields({
+const recordingField = objectField({
+  request: objectField({
     promptVersionId: textField,
     textInputs: mapField(textField),
     imageInputs: listField(textField),
@@ -178,9 +182,9 @@ const RECORDING = requiredFields({
     schema: nullableField(textField),
     repetition: countField,
   }),
-  answer: CREATION,
+  answer: creationField,
   media: listField(
-    requiredFields({ url: textField, sha256: digestField, contentType: nullableField(textField) }),
+    objectField({ url: textField, sha256: digestField, contentType: nullableField(textField) }),
   ),
   notKept: optionalField(listField(textField)),
   fault: optionalField(wordField(Object.keys(PROVIDER_FAULTS))),

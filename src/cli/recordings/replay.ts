@@ -49,21 +49,21 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   const recordings = new RecordingDirectory(directory);
   const index = await buildIndex(recordings);
 
-  /** Files by idempotency key. */
-  const creations = new Map<string, string>();
+  /** The recordings' files by the idempotency keys of creations. */
+  const filesByKey = new Map<string, string>();
   const counter = new RequestCounter();
 
   return {
     mode: 'replay',
-    begin: async (idempotencyKey, request) => {
+    registerRequest: async (idempotencyKey, request) => {
       const countedRequest = counter.add(idempotencyKey, request);
-      creations.set(idempotencyKey, await findRecordedFile(recordings, countedRequest));
+      filesByKey.set(idempotencyKey, await findRecordedFile(recordings, countedRequest));
     },
-    findFault: runId => index.faults.get(runId),
-    findCost: runId => index.costs.get(runId),
-    wrap: async () => ({
+    findFault: runId => index.faultsByRunId.get(runId),
+    findCost: runId => index.costsByRunId.get(runId),
+    wrapTransport: async () => ({
       request: async request => {
-        const answer = await findAnswer(request, { recordings, index, creations, baseUrl });
+        const answer = await findAnswer(request, { recordings, index, filesByKey, baseUrl });
         return answer ?? buildNotRecordedAnswer(request, directory);
       },
       owns: () => true,
@@ -72,39 +72,38 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   };
 }
 
-/** An index of recorded runs and media by the ids and URLs in answers. */
+/** Recorded runs and media by the ids and URLs in answers. */
 interface RecordingIndex {
-  /** Files by run id. */
-  readonly runs: ReadonlyMap<string, string>;
-  readonly media: ReadonlyMap<string, RecordedMedia>;
-  /** Faults of runs that failed before a model answered, by run id. */
-  readonly faults: ReadonlyMap<string, EngineFault>;
-  /** Costs in US dollars by run id. */
-  readonly costs: ReadonlyMap<string, number>;
+  readonly filesByRunId: ReadonlyMap<string, string>;
+  readonly mediaByUrl: ReadonlyMap<string, RecordedMedia>;
+  /** The faults of runs that failed before a model answered. */
+  readonly faultsByRunId: ReadonlyMap<string, EngineFault>;
+  /** The costs in US dollars. */
+  readonly costsByRunId: ReadonlyMap<string, number>;
 }
 
 /** Checks all recordings, and returns their index. */
 async function buildIndex(recordings: RecordingDirectory): Promise<RecordingIndex> {
-  const runs = new Map<string, string>();
-  const media = new Map<string, RecordedMedia>();
-  const faults = new Map<string, EngineFault>();
-  const costs = new Map<string, number>();
-  const checkedMedia = new Set<string>();
   await recordings.checkAnswers();
 
+  const filesByRunId = new Map<string, string>();
+  const mediaByUrl = new Map<string, RecordedMedia>();
+  const faultsByRunId = new Map<string, EngineFault>();
+  const costsByRunId = new Map<string, number>();
+  const checkedDigests = new Set<string>();
   for await (const { file, recording } of recordings.readAll()) {
     const runId = readValueAt(recording.answer.body, 'data', 'runId');
     if (typeof runId === 'string') {
-      runs.set(runId, file);
-      if (recording.fault) faults.set(runId, recording.fault);
-      if (recording.cost !== undefined) costs.set(runId, recording.cost);
+      filesByRunId.set(runId, file);
+      if (recording.fault) faultsByRunId.set(runId, recording.fault);
+      if (recording.cost !== undefined) costsByRunId.set(runId, recording.cost);
     }
 
-    await recordings.checkMedia(file, recording.media, checkedMedia);
-    for (const medium of recording.media) media.set(medium.url, medium);
+    await recordings.checkMedia(file, recording.media, checkedDigests);
+    for (const medium of recording.media) mediaByUrl.set(medium.url, medium);
   }
 
-  return { runs, media, faults, costs };
+  return { filesByRunId, mediaByUrl, faultsByRunId, costsByRunId };
 }
 
 /**
@@ -145,27 +144,29 @@ function describeNearest(nearest: Awaited<ReturnType<typeof findNearestRecording
 interface ReplayState {
   readonly recordings: RecordingDirectory;
   readonly index: RecordingIndex;
-  /** Files by idempotency key. */
-  readonly creations: ReadonlyMap<string, string>;
+  /** The recordings' files by the idempotency keys of creations. */
+  readonly filesByKey: ReadonlyMap<string, string>;
   readonly baseUrl: string;
 }
 
-/** Returns the recorded response to a request; undefined if there is none. */
+/** Returns the recorded response to a request; undefined if it is not recorded. */
 async function findAnswer(
   request: TransportRequest,
-  { recordings, index, creations, baseUrl }: ReplayState,
+  { recordings, index, filesByKey, baseUrl }: ReplayState,
 ): Promise<TransportResponse | undefined> {
   const requestPath = findPathBelow(baseUrl, request.url);
-  if (requestPath === undefined) return openRecordedMedia(recordings, index.media.get(request.url));
+  if (requestPath === undefined) {
+    return openRecordedMedia(recordings, index.mediaByUrl.get(request.url));
+  }
 
   if (request.method === 'POST') {
-    const file = creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
+    const file = filesByKey.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
     const recording = file === undefined ? undefined : await recordings.read(file);
     request.onSent?.();
     return recording && answerFromRecording(recording.answer);
   }
 
-  const runFile = index.runs.get(findRunIdInPath(requestPath) ?? '');
+  const runFile = index.filesByRunId.get(findRunIdInPath(requestPath) ?? '');
   const recording = runFile === undefined ? undefined : await recordings.read(runFile);
   if (recording) return answerFromRecording(recording.answer);
   if (isRunListPath(requestPath)) return answerFromRecording(EMPTY_RUN_LIST);

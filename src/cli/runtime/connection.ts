@@ -223,7 +223,9 @@ async function connectWith(
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
   const openServiceTransport = (): Promise<Transport> => openTransport(service, sources.env);
   const transport =
-    recorder === undefined ? openServiceTransport : () => recorder.wrap(openServiceTransport);
+    recorder === undefined
+      ? openServiceTransport
+      : () => recorder.wrapTransport(openServiceTransport);
   const client: PromptService = await createClient(sources, address, {
     apiKey,
     resources,

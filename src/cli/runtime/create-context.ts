@@ -126,7 +126,7 @@ export async function createContext(
 /** Returns what starts the processes for checks and prompts, each at its first use, and ends them. */
 function createProcesses(signal: AbortSignal) {
   const checks = openOnce(async () => {
-    const { CheckRunner } = await import('../checks/checks.ts');
+    const { CheckRunner } = await import('../checks/check-runner.ts');
     return new CheckRunner(signal);
   });
   const nodeChecks = openOnce(async () => {

@@ -1,13 +1,13 @@
 import type { PromptService } from '../../client/client.ts';
 import type { ModelSources } from '../../models/catalogue/read-models-file.ts';
-import type { RecordOptions } from '../recordings/make-recording.ts';
+import type { RecordOptions } from '../recordings/create-recording.ts';
 import type { ActiveRecordings, Recorder } from '../recordings/recorder.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
 /** Opens the recorder or the replayer for the runs of a connection. */
 export async function openRecorder(
   { mode, directory }: ActiveRecordings,
-  options: Omit<RecordOptions, 'directory' | 'download' | 'providerKeys'> & {
+  options: Omit<RecordOptions, 'directory' | 'download' | 'readProviderKeys'> & {
     readonly client: () => PromptService;
     /** The places where models and the names of their keys are declared. */
     readonly models: ModelSources;
@@ -31,7 +31,7 @@ export async function openRecorder(
     note,
     findFault,
     findCost,
-    providerKeys: async () =>
+    readProviderKeys: async () =>
       (await import('../../models/catalogue/provider-keys.ts')).collectSecretKeys(models),
     download: (url, limits) => client().download(url, limits),
   });

@@ -3,7 +3,7 @@ import { pluralize } from '../core/pluralize.ts';
 import { type TestFile, withChosenCases } from './cases/test-case.ts';
 import { type FaultyTestFile, isUnchecked } from './entry-result.ts';
 import type { Judge } from './judging/judge.ts';
-import { findJudgeFaults } from './read-files.ts';
+import { findJudgeFaults } from './read-test-files.ts';
 import { noteEarlierTurns, withEarlierTurns } from './run/earlier-turns.ts';
 import { type LastVerdicts, loadLastVerdicts } from './run/last-verdicts.ts';
 import type { PreparedEntry } from './run/prepare-entries.ts';
@@ -15,7 +15,7 @@ interface ChosenEntries {
   /** The number of cases that `--failed` leaves out because they passed. */
   readonly passedCount: number;
   /** The faults of files whose chosen cases need a judge that doesn't exist. */
-  readonly faults: readonly FaultyTestFile[];
+  readonly faultyFiles: readonly FaultyTestFile[];
 }
 
 /** Returns the entries that `--failed` chooses; without it, all. */
@@ -25,7 +25,7 @@ export async function chooseEntries(
   entries: readonly PreparedEntry[],
   judge: Judge,
 ): Promise<ChosenEntries> {
-  if (!failed) return { entries, passedCount: 0, faults: [] };
+  if (!failed) return { entries, passedCount: 0, faultyFiles: [] };
 
   const verdicts = await loadLastVerdicts(ctx);
   const chosenEntries = pickFailedEntries(ctx, entries, verdicts);
@@ -33,15 +33,15 @@ export async function chooseEntries(
 
   return {
     entries: chosenEntries,
-    passedCount: entries.filter(prepared => verdicts.find(prepared) === 'passed').length,
+    passedCount: entries.filter(entry => verdicts.find(entry) === 'passed').length,
     // Only the chosen cases of a file need their judges.
-    faults: await findJudgeFaults(ctx, groupByFile(chosenEntries), judge),
+    faultyFiles: await findJudgeFaults(ctx, groupByFile(chosenEntries), judge),
   };
 }
 
 /**
  * Returns the entries that failed when they were last run, those before them whose answers they
- * take, and those without checks.
+ * take, and those without checks. Reports how many are added for their answers.
  */
 function pickFailedEntries(
   ctx: Context,
@@ -51,7 +51,7 @@ function pickFailedEntries(
   const checkedEntries = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   const neededEntries = new Set<PreparedEntry['entry']>();
   for (const [, entriesOfService] of groupByService(checkedEntries)) {
-    const failures = entriesOfService.filter(prepared => verdicts.find(prepared) === 'failed');
+    const failures = entriesOfService.filter(entry => verdicts.find(entry) === 'failed');
     const failuresWithTurns = withEarlierTurns(
       entriesOfService.map(({ entry }) => entry),
       failures.map(({ entry }) => entry),
@@ -68,9 +68,7 @@ function noteReplayedFailures(
   entries: readonly PreparedEntry[],
   verdicts: LastVerdicts,
 ): void {
-  const failures = entries.filter(
-    prepared => verdicts.find(prepared, { isReplay: true }) === 'failed',
-  );
+  const failures = entries.filter(entry => verdicts.find(entry, { isReplay: true }) === 'failed');
   if (failures.length === 0) return;
   io.note(
     `note: ${pluralize(failures.length, 'case')} failed with --replay, which is remembered apart: to run only those, add --replay <dir>`,

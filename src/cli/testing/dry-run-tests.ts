@@ -9,7 +9,7 @@ import { printValue } from '../outputs/print-json.ts';
 import type { FaultyTestFile } from './entry-result.ts';
 import { flattenExpectations } from './expectations/expectation.ts';
 import type { Judge } from './judging/judge.ts';
-import { needsJudge } from './read-files.ts';
+import { needsJudge } from './read-test-files.ts';
 import { reportTestFault } from './reporters/report-end.ts';
 import type { PreparedEntry } from './run/prepare-entries.ts';
 import type { TestOptions } from './test-options.ts';
@@ -22,18 +22,15 @@ interface TestDryRunOptions extends Pick<TestOptions, 'caps' | 'providerBatch'> 
 export async function dryRunTests(
   ctx: Context,
   entries: readonly PreparedEntry[],
-  faults: readonly FaultyTestFile[],
+  faultyFiles: readonly FaultyTestFile[],
   { judge, caps, providerBatch }: TestDryRunOptions,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
   const caseFaults: CliError[] = [];
   for (const preparedEntry of entries) {
-    const { file, testCase } = preparedEntry.entry;
     const fault =
-      testCase.fault ??
-      (await forecastEntry(forecast, preparedEntry, { judge, providerBatch }).catch(
-        (error: unknown) => toPlacedError(`${file.name}:${testCase.line}`, error),
-      ));
+      preparedEntry.entry.testCase.fault ??
+      (await tryForecast(forecast, preparedEntry, { judge, providerBatch }));
     if (fault === undefined) continue;
 
     caseFaults.push(fault);
@@ -43,28 +40,44 @@ export async function dryRunTests(
   if (ctx.globals.json) {
     await printValue(ctx, {
       cases: entries.length,
-      faults: faults.length + caseFaults.length,
+      faults: faultyFiles.length + caseFaults.length,
       ...forecast.toData(),
     });
   }
 
   ctx.io.note(`note: ${pluralize(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.format(caps)}`);
-  return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;
+  const firstFault = faultyFiles[0]?.fault ?? caseFaults[0];
+  return firstFault?.exitCode ?? EXIT.ok;
+}
+
+/** Adds an entry to a forecast. Returns the fault of one that can't be estimated. */
+async function tryForecast(
+  forecast: Forecast,
+  preparedEntry: PreparedEntry,
+  options: Omit<TestDryRunOptions, 'caps'>,
+): Promise<CliError | undefined> {
+  try {
+    await addToForecast(forecast, preparedEntry, options);
+    return undefined;
+  } catch (error) {
+    const { file, testCase } = preparedEntry.entry;
+    return toPlacedError(`${file.name}:${testCase.line}`, error);
+  }
 }
 
 /** Adds the runs of an entry and the questions to its judges. */
-async function forecastEntry(
+async function addToForecast(
   forecast: Forecast,
   { connection, request, estimatedCredits, entry: { testCase } }: PreparedEntry,
   { judge, providerBatch }: Omit<TestDryRunOptions, 'caps'>,
 ): Promise<void> {
-  const judgedExpectations = [...flattenExpectations(testCase.expect)].filter(needsJudge);
+  const judgedExpectations = [...flattenExpectations(testCase.expectations)].filter(needsJudge);
   for (let repetition = 0; repetition < testCase.repeat; repetition += 1) {
     await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
     // The question's final text needs an answer that does not exist yet.
-    for (const { text, model, rank, judgeConfig } of judgedExpectations) {
-      const question = { prompt: text, model, rank, judgeConfig };
+    for (const { text, model, judgeRank, judgeConfig } of judgedExpectations) {
+      const question = { prompt: text, model, judgeRank, judgeConfig };
       await judge.forecast(forecast, question, { providerBatch });
     }
   }

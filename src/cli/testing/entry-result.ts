@@ -14,16 +14,16 @@ export interface TestEntry {
   readonly testCase: TestCase;
   /** undefined for the prompt's own model. */
   readonly model: string | undefined;
-  /** The model's own config and transform. */
-  readonly tested?: TestedModel;
+  /** The model with its own config and transform; undefined for the entry of a faulty file. */
+  readonly testedModel?: TestedModel;
 }
 
 /** Returns the name of an entry's model for reports; undefined for the prompt's own. */
 export function formatModelLabel({
   model,
-  tested,
-}: Pick<TestEntry, 'model' | 'tested'>): string | undefined {
-  return tested?.number === undefined ? model : `${model} (${tested.number})`;
+  testedModel,
+}: Pick<TestEntry, 'model' | 'testedModel'>): string | undefined {
+  return testedModel?.number === undefined ? model : `${model} (${testedModel.number})`;
 }
 
 /** The result of a repetition; a fault may also come from its judge. */
@@ -39,14 +39,14 @@ export interface Repetition extends RequestResult {
 /** A test file that can't be run, with its fault. */
 export interface FaultyTestFile {
   /** The absolute path. */
-  readonly file: string;
+  readonly path: string;
   /** The name in reports. */
   readonly name: string;
   readonly fault: Failure;
 }
 
 /** Returns the result of a file that could not be run, as one entry. */
-export function toFaultyFileResult({ file, name, fault }: FaultyTestFile): EntryResult {
+export function toFaultyFileResult({ path, name, fault }: FaultyTestFile): EntryResult {
   const [, line = '1'] = /:(\d+): /u.exec(fault.message) ?? [];
   const testCase: TestCase = {
     name: 'the whole file',
@@ -54,13 +54,13 @@ export function toFaultyFileResult({ file, name, fault }: FaultyTestFile): Entry
     text: new Map(),
     images: [],
     options: new Map(),
-    expect: [],
+    expectations: [],
     repeat: 1,
-    pass: ALL_RUNS,
+    passRule: ALL_RUNS,
   };
 
   const entry = {
-    file: { file, name, target: '', models: [], cases: [testCase] },
+    file: { path, name, target: '', models: [], cases: [testCase] },
     testCase,
     model: undefined,
   };
@@ -93,56 +93,58 @@ export function computeEntryResult(
   allRepetitions: readonly Repetition[],
 ): EntryResult {
   const seconds = sumSeconds(allRepetitions.map(repetition => repetition.seconds));
-  const { pass, untilDecided } = entry.testCase;
-  const decision =
-    untilDecided && pass.kind === 'rate' ? findDecidingCount(pass.rate, allRepetitions) : undefined;
-  const repetitions = allRepetitions.slice(0, decision?.runs);
-  const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
-  if (isFault) return { entry, status: 'fault', repetitions, caseRuns: undefined, seconds };
+  const { passRule, runsUntilDecided } = entry.testCase;
+  const decidingCount =
+    runsUntilDecided && passRule.kind === 'rate'
+      ? findDecidingCount(passRule.rate, allRepetitions)
+      : undefined;
+  const repetitions = allRepetitions.slice(0, decidingCount);
+  const couldBeRun =
+    repetitions.length > 0 && repetitions.every(({ fault }) => fault === undefined);
+  if (!couldBeRun) return { entry, status: 'fault', repetitions, caseRuns: undefined, seconds };
 
-  const runs = repetitions.length;
+  const runCount = repetitions.length;
   const passedCount = repetitions.filter(hasPassed).length;
   const caseRuns: CaseRuns = {
     passed: passedCount,
-    runs,
-    ...(untilDecided && { isSequential: true as const }),
+    runs: runCount,
+    ...(runsUntilDecided && { isSequential: true as const }),
   };
-  if (untilDecided && decision === undefined) {
+  if (runsUntilDecided && decidingCount === undefined) {
     return { entry, status: 'undecided', repetitions, caseRuns, seconds };
   }
 
-  const status = meetsPassRule(pass, passedCount, runs) ? 'passed' : 'failed';
+  const status = meetsPassRule(passRule, passedCount, runCount) ? 'passed' : 'failed';
   return { entry, status, repetitions, caseRuns, seconds };
 }
 
 /**
- * Reads answers in order until they decide if a required rate is met.
- *
- * @returns the number of answers it took; undefined if they don't decide, or the next answer is
- * missing
+ * Returns the number of answers, in order, that decide if a required rate is met. A fault decides
+ * too. Returns undefined if they don't decide, or the next one is missing.
  */
 export function findDecidingCount(
   requiredRate: number,
   repetitions: readonly (Repetition | undefined)[],
-): { readonly runs: number } | undefined {
+): number | undefined {
   let passedCount = 0;
   for (const [index, repetition] of repetitions.entries()) {
     if (repetition === undefined) return undefined;
     // A case that can't be run has no rate, so more answers would only cost money.
-    if (repetition.fault !== undefined) return { runs: index + 1 };
+    if (repetition.fault !== undefined) return index + 1;
     if (hasPassed(repetition)) passedCount += 1;
-    if (isDecided(requiredRate, passedCount, index + 1)) return { runs: index + 1 };
+    if (isDecided(requiredRate, passedCount, index + 1)) return index + 1;
   }
   return undefined;
 }
 
+/** Returns true if the run of a repetition succeeded and met every expectation. */
 export function hasPassed({ mismatches, fault }: Repetition): boolean {
   return fault === undefined && mismatches.length === 0;
 }
 
 /** Returns true if all checks of a case are left out. */
-export function isUnchecked({ leftOutCheckCount = 0, expect }: TestCase): boolean {
-  return leftOutCheckCount > 0 && expect.length === 0;
+export function isUnchecked({ leftOutCheckCount = 0, expectations }: TestCase): boolean {
+  return leftOutCheckCount > 0 && expectations.length === 0;
 }
 
 /** Returns the result of a case whose checks are all left out. */

@@ -15,9 +15,9 @@ import { chooseEntries } from './choose-entries.ts';
 import type { FaultyTestFile } from './entry-result.ts';
 import { type Expectation, flattenExpectations } from './expectations/expectation.ts';
 import { Judge } from './judging/judge.ts';
-import { hasWords, needsJudge, readTestFiles } from './read-files.ts';
+import { matchesFilter, needsJudge, readTestFiles } from './read-test-files.ts';
 import { reportTestFault } from './reporters/report-end.ts';
-import { addEarlierTurns, withoutUncheckedTurns } from './run/earlier-turns.ts';
+import { addEarlierTurns, withUncheckedTurnFaults } from './run/earlier-turns.ts';
 import { checkBatches, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import type { TestOptions } from './test-options.ts';
 
@@ -35,7 +35,7 @@ export interface PreparedRound {
   readonly entries: readonly PreparedEntry[];
   /** The number of cases that `--failed` leaves out because they passed. */
   readonly passedCount: number;
-  readonly faults: readonly FaultyTestFile[];
+  readonly faultyFiles: readonly FaultyTestFile[];
   readonly judge: Judge;
   readonly judgedExpectations: readonly Expectation[];
   /** True if any case of the files asks a judge, even one that is not chosen. */
@@ -53,39 +53,41 @@ export async function prepareRound(
   const warn = (line: string): void => ctx.io.error(`warning: ${toOneLine(line)}`);
   const foundTests = await findTestFiles(ctx, options.paths, warn);
   if (options.update) {
-    for (const file of foundTests.files) checkUpdatable(ctx, file);
+    for (const file of foundTests.paths) checkUpdatable(ctx, file);
   }
 
   const baseline = await readFilteredBaseline(ctx, options);
-  const judge = new Judge(ctx, options.judge, budget);
-  const { files, faults: fileFaults } = await readTestFiles(ctx, foundTests, judge, options);
+  const judge = new Judge(ctx, options.judgeModel, budget);
+  const { files, faultyFiles: fileFaults } = await readTestFiles(ctx, foundTests, judge, options);
 
   // Declared models may have changed since an earlier round.
   if (round !== undefined) await ctx.renewModels();
-  const isJudged = filterJudged(files.flatMap(file => file.cases)).length > 0;
+  const isJudged = collectJudgedExpectations(files.flatMap(file => file.cases)).length > 0;
   const connect = createCappedConnector(ctx, options, budget, { isJudged });
   const roundFiles = addEarlierTurns(ctx, pickRoundFiles(files, round));
   const prepared = await prepareEntries(ctx, connect, roundFiles);
 
-  const runnableEntries = withoutUncheckedTurns(prepared.entries);
+  const runnableEntries = withUncheckedTurnFaults(prepared.entries);
   const chosen = await chooseEntries(ctx, options, runnableEntries, judge);
-  const faults = [...fileFaults, ...prepared.faults, ...chosen.faults];
-  for (const fault of listDistinctFaults(faults)) reportTestFault(ctx, fault);
+  const faultyFiles = [...fileFaults, ...prepared.faultyFiles, ...chosen.faultyFiles];
+  for (const fault of listDistinctFaults(faultyFiles)) reportTestFault(ctx, fault);
   noteUnprovableRates(ctx, options, chosen.entries);
 
-  const judgedExpectations = filterJudged(chosen.entries.map(({ entry }) => entry.testCase));
+  const judgedExpectations = collectJudgedExpectations(
+    chosen.entries.map(({ entry }) => entry.testCase),
+  );
   if (options.providerBatch) {
     await checkBatches(chosen.entries);
     for (const expectation of judgedExpectations) await judge.checkBatch(expectation);
   }
 
-  const filesWithoutJudge = new Set(chosen.faults.map(({ file }) => file));
+  const pathsWithoutJudge = new Set(chosen.faultyFiles.map(({ path }) => path));
   return {
     files,
-    paths: foundTests.files,
-    entries: chosen.entries.filter(({ entry }) => !filesWithoutJudge.has(entry.file.file)),
+    paths: foundTests.paths,
+    entries: chosen.entries.filter(({ entry }) => !pathsWithoutJudge.has(entry.file.path)),
     passedCount: chosen.passedCount,
-    faults,
+    faultyFiles,
     judge,
     judgedExpectations,
     isJudged,
@@ -97,16 +99,18 @@ export async function prepareRound(
  * Returns the faults of files, equal ones once: a fault of the machine, such as a read-only data
  * directory, is that of every file.
  */
-function listDistinctFaults(faults: readonly FaultyTestFile[]): FaultyTestFile['fault'][] {
+function listDistinctFaults(faultyFiles: readonly FaultyTestFile[]): FaultyTestFile['fault'][] {
   const distinctFaults = new Map(
-    faults.map(({ fault }) => [`${fault.status} ${fault.message}`, fault]),
+    faultyFiles.map(({ fault }) => [`${fault.status} ${fault.message}`, fault]),
   );
   return [...distinctFaults.values()];
 }
 
 /** Returns the expectations that ask a judge. */
-function filterJudged(cases: readonly TestCase[]): Expectation[] {
-  const expectations = new Set(flattenExpectations(cases.flatMap(({ expect }) => expect)));
+function collectJudgedExpectations(cases: readonly TestCase[]): Expectation[] {
+  const expectations = new Set(
+    flattenExpectations(cases.flatMap(({ expectations }) => expectations)),
+  );
   return [...expectations].filter(needsJudge);
 }
 
@@ -143,11 +147,11 @@ function pickRoundFiles(
  */
 async function readFilteredBaseline(
   ctx: Context,
-  { baseline, filter, repeating }: TestOptions,
+  { baselinePath, filter, repeating }: TestOptions,
 ): Promise<Baseline | undefined> {
-  if (baseline === undefined) return undefined;
-  const { cases } = await readBaseline(ctx, baseline, repeating);
-  return { cases: cases.filter(testCase => hasWords(filter, testCase)) };
+  if (baselinePath === undefined) return undefined;
+  const { cases } = await readBaseline(ctx, baselinePath, repeating);
+  return { cases: cases.filter(testCase => matchesFilter(filter, testCase)) };
 }
 
 /** Notes each required rate that `--sure` can't prove, even if every run passes. */
@@ -158,8 +162,8 @@ function noteUnprovableRates(
 ): void {
   const rates = new Set<number>();
   for (const { entry } of entries) {
-    const { pass, untilDecided } = entry.testCase;
-    if (untilDecided && pass.kind === 'rate') rates.add(pass.rate);
+    const { passRule, runsUntilDecided } = entry.testCase;
+    if (runsUntilDecided && passRule.kind === 'rate') rates.add(passRule.rate);
   }
 
   const reachableRate = Math.floor(computeHighestProvableRate(maxRepeat) * 1000) / 1000;

@@ -47,7 +47,7 @@ import { throwIfUpdateFailed, updateTestFiles } from './update-test-files.ts';
  */
 export async function runTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
   checkOutputs(ctx, options.outputs);
-  return (await runRound(ctx, options, new Budget(ctx, options.caps))).code;
+  return (await runRound(ctx, options, new Budget(ctx, options.caps))).exitCode;
 }
 
 /**
@@ -61,16 +61,16 @@ export async function runRound(
   options: TestOptions,
   budget: Budget,
   round?: WatchRound,
-): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
+): Promise<{ readonly exitCode: ExitCode; readonly files: readonly TestFile[] }> {
   const preparedRound = await prepareRound(ctx, options, budget, round);
-  const { files, paths, entries, faults, judge, baseline } = preparedRound;
+  const { files, paths, entries, faultyFiles, judge, baseline } = preparedRound;
   const entriesWithChecks = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkBeforeSending(preparedRound, budget, entriesWithChecks);
 
   if (options.dryRun) {
     return {
       files,
-      code: await dryRunTests(ctx, entriesWithChecks, faults, { ...options, judge }),
+      exitCode: await dryRunTests(ctx, entriesWithChecks, faultyFiles, { ...options, judge }),
     };
   }
 
@@ -83,7 +83,7 @@ export async function runRound(
   const runResults = await runEntriesWithProgress(ctx, options, files, tests);
 
   const resultsBeforeUpdate = withUncheckedResults(runResults, entries);
-  if (resultsBeforeUpdate.length + faults.length === 0 && !options.watch) {
+  if (resultsBeforeUpdate.length + faultyFiles.length === 0 && !options.watch) {
     reportNothingRun(ctx, options, preparedRound.passedCount);
   }
 
@@ -91,7 +91,7 @@ export async function runRound(
     ? await updateTestFiles(ctx, resultsBeforeUpdate)
     : { results: resultsBeforeUpdate, faults: [] };
   const orderedResults = sortByFileOrder(
-    [...update.results, ...faults.map(toFaultyFileResult)],
+    [...update.results, ...faultyFiles.map(toFaultyFileResult)],
     paths,
   );
   const comparison = baseline && compareWithBaseline(baseline, orderedResults);
@@ -107,7 +107,7 @@ export async function runRound(
 
   throwIfUpdateFailed(ctx, update.faults);
   throwIfUnanswered(orderedResults);
-  return { files, code: getTestsExitCode(orderedResults, options.gate, comparison) };
+  return { files, exitCode: getTestsExitCode(orderedResults, options.gate, comparison) };
 }
 
 /** @throws {CliError} if the baseline has none of the cases, or a capped model has no price */
@@ -204,8 +204,8 @@ async function reportRound(
   await budget.readTotals({ readsList: true });
 
   // The faults of the files are already reported; without results there is nothing else to show.
-  const wantsReport = options.outputs.length > 0 || ctx.globals.json || isOnGithub(ctx);
-  if (wantsReport || resultsBeforeUpdate.length > 0) {
+  const needsReport = options.outputs.length > 0 || ctx.globals.json || isOnGithub(ctx);
+  if (needsReport || resultsBeforeUpdate.length > 0) {
     const summary = summarize(orderedResults, options.repeating, comparison);
     await printPaid(ctx, budget.newRuns, out =>
       reportTests(out, orderedResults, options.outputs, { media, budget, summary }),
@@ -274,6 +274,6 @@ function nothingToRunError({ failed, filter }: TestOptions): CliError {
 
 /** Sorts the results by the order of their files; those of one file keep theirs. */
 function sortByFileOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
-  const getPosition = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
+  const getPosition = ({ entry }: EntryResult): number => paths.indexOf(entry.file.path);
   return results.toSorted((one, other) => getPosition(one) - getPosition(other));
 }

@@ -1,15 +1,17 @@
 import type { Caps } from '../creation/spending/caps.ts';
 import type { TestGate } from '../statistics/verdict-gate.ts';
-import type { RepeatOptions } from './cases/repetitions.ts';
+import type { RepeatOptions } from './cases/repeat-cases.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';
 
+/** A report that the user asked for. */
 export interface ReportOutput {
   readonly reporter: Reporter;
   /** The file to write; standard output if undefined. */
   readonly out: string | undefined;
 }
 
+/** The flags of `promptrun test`, checked. */
 export interface TestOptions {
   readonly paths: readonly string[];
   readonly filter: string | undefined;
@@ -20,7 +22,7 @@ export interface TestOptions {
   readonly providerBatch: boolean;
   readonly cancel: boolean;
   readonly update: boolean;
-  readonly judge: string | undefined;
+  readonly judgeModel: string | undefined;
   readonly allowCommands: boolean;
   readonly skipUnsupported: boolean;
   /** True if a test file may name files outside its folder. */
@@ -28,8 +30,8 @@ export interface TestOptions {
   readonly watch: boolean;
   readonly dryRun: boolean;
   readonly repeating: RepeatOptions;
-  /** The path of the report to compare with, as given. */
-  readonly baseline: string | undefined;
+  /** The path of the report to compare with, as on the command line. */
+  readonly baselinePath: string | undefined;
   readonly gate: TestGate;
   readonly caps: Caps;
   readonly outputs: readonly ReportOutput[];

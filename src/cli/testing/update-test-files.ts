@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { toFailure } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { updateFault, updateTestFile } from './cases/update-test-file.ts';
+import { toUpdateError, updateTestFile } from './cases/update-test-file.ts';
 import type { EntryResult } from './entry-result.ts';
 import { reportTestFault } from './reporters/report-end.ts';
 
@@ -22,9 +22,9 @@ export async function updateTestFiles(
 ): Promise<UpdatedResults> {
   const updatedResults: EntryResult[] = [];
   const faults: unknown[] = [];
-  const names = new Map(results.map(({ entry: { file } }) => [file.file, file.name]));
+  const names = new Map(results.map(({ entry: { file } }) => [file.path, file.name]));
   for (const [file, name] of names) {
-    const resultsOfFile = results.filter(({ entry }) => entry.file.file === file);
+    const resultsOfFile = results.filter(({ entry }) => entry.file.path === file);
     try {
       const { results: newResults, writtenCount } = await updateTestFile(file, resultsOfFile);
       updatedResults.push(...newResults);
@@ -33,7 +33,7 @@ export async function updateTestFiles(
       }
     } catch (error) {
       updatedResults.push(...resultsOfFile);
-      faults.push(updateFault(name, error));
+      faults.push(toUpdateError(name, error));
     }
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { CheckRunner } from '../../../src/cli/checks/checks.ts';
+import { CheckRunner } from '../../../src/cli/checks/check-runner.ts';
 import type { CliError } from '../../../src/cli/core/errors.ts';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { applyQuery, checkQuery } from '../../../src/cli/outputs/json-query.ts';

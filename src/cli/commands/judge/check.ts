@@ -10,7 +10,7 @@ import { printValue } from '../../outputs/print-json.ts';
 import { readFlagOrSetting } from '../../settings/settings.ts';
 import type { Kappa } from '../../statistics/kappa.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { MAX_REPEAT } from '../../testing/cases/repetitions.ts';
+import { MAX_REPEAT } from '../../testing/cases/repeat-cases.ts';
 import { type Agreement, formatAgreement, measureAgreement, toAgreementData } from './agreement.ts';
 import {
   findWorstFault,

@@ -53,7 +53,7 @@ export async function judgeLabelledRows(
   const { source, repeat } = options;
   const budget = new Budget(ctx, options.caps);
   const judge = new Judge(ctx, options.judge, budget);
-  await judge.check({});
+  await judge.checkModel({});
   const rows = await readLabelledRows(ctx, source, options.rubric);
 
   const connection = createPacedConnection(ctx, await ctx.localConnection(), options.rate);
@@ -91,7 +91,7 @@ async function createJobs(
   const repetitionCounts = new Map<string, number>();
   const jobs: QuestionJob[] = [];
   for (const labelledRow of rows) {
-    const { request, estimatedCredits } = await judge.prepare({
+    const { request, estimatedCredits } = await judge.prepareQuestion({
       prompt: buildJudgePrompt(labelledRow.rubric, labelledRow.output),
     });
     const digest = computeRequestDigest(request);

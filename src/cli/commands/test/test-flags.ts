@@ -8,7 +8,7 @@ import { parseModelNames } from '../../inputs/flag-values.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { readFlagOrSetting } from '../../settings/settings.ts';
 import { parseMargin, type TestGate } from '../../statistics/verdict-gate.ts';
-import { MAX_REPEAT, type RepeatOptions } from '../../testing/cases/repetitions.ts';
+import { MAX_REPEAT, type RepeatOptions } from '../../testing/cases/repeat-cases.ts';
 import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
 import type { TEST } from './spec.ts';
 
@@ -32,14 +32,14 @@ export function readTestOptions(
     providerBatch: usesProviderBatch(ctx, flags),
     cancel: flags.cancel ?? false,
     update: flags.update ?? false,
-    judge: flags.judge,
+    judgeModel: flags.judge,
     allowCommands: flags.allowCommands ?? false,
     skipUnsupported: flags.skipUnsupported ?? false,
     allowOutside: ctx.globals.allowOutside,
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
     repeating: readRepeatOptions(flags),
-    baseline: readBaselinePath(flags),
+    baselinePath: readBaselinePath(flags),
     gate: readTestGate(flags),
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),

@@ -14,7 +14,7 @@ import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 export interface CaseChange {
   readonly kind: 'better' | 'worse' | 'same' | 'new';
   /** undefined for a new case. */
-  readonly before: CaseRuns | undefined;
+  readonly runsBefore: CaseRuns | undefined;
 }
 
 /** The comparison of a test with an earlier report. */
@@ -29,7 +29,7 @@ export interface BaselineComparison
 /** @throws {CliError} USAGE_ERROR if none of the cases is in the baseline */
 export function requireComparable(baseline: Baseline, entries: readonly TestEntry[]): void {
   const { pairs } = pairUp(baseline, entries);
-  if (pairs.some(({ before }) => before.caseRuns !== undefined)) return;
+  if (pairs.some(({ baselineCase }) => baselineCase.caseRuns !== undefined)) return;
   throw usageError(
     '--baseline: none of its cases with a rate is in this test',
     'Cases are paired by file, relative to the working directory, name and model.',
@@ -42,22 +42,22 @@ export function compareWithBaseline(
   results: readonly EntryResult[],
 ): BaselineComparison {
   const resultByEntry = new Map(results.map(result => [result.entry, result]));
-  const { pairs, added, gone } = pairUp(baseline, [...resultByEntry.keys()]);
+  const { pairs, addedEntries, goneCases } = pairUp(baseline, [...resultByEntry.keys()]);
 
   const changes = new Map<TestEntry, CaseChange>();
   const comparedCases: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
-  for (const { entry, before } of pairs) {
-    const runsBefore = before.caseRuns;
+  for (const { entry, baselineCase } of pairs) {
+    const runsBefore = baselineCase.caseRuns;
     const runsAfter = resultByEntry.get(entry)?.caseRuns;
     if (runsBefore === undefined || runsAfter === undefined) continue;
 
     comparedCases.push({ before: runsBefore, after: runsAfter });
-    changes.set(entry, { kind: compareCases(runsBefore, runsAfter), before: runsBefore });
+    changes.set(entry, { kind: compareCases(runsBefore, runsAfter), runsBefore });
   }
 
-  for (const entry of added) {
+  for (const entry of addedEntries) {
     if (resultByEntry.get(entry)?.caseRuns !== undefined) {
-      changes.set(entry, { kind: 'new', before: undefined });
+      changes.set(entry, { kind: 'new', runsBefore: undefined });
     }
   }
 
@@ -70,7 +70,7 @@ export function compareWithBaseline(
     worse: listCaseNames('worse'),
     same: listCaseNames('same'),
     new: listCaseNames('new'),
-    gone: gone.map(({ file, name, model }) => ({ file, name, model })),
+    gone: goneCases.map(({ file, name, model }) => ({ file, name, model })),
   };
 }
 
@@ -86,10 +86,11 @@ function toCaseName(entry: TestEntry): CaseName {
   return { file: file.name, name: testCase.name, model: formatModelLabel(entry) ?? null };
 }
 
+/** Cases of a test and of its baseline that belong together, and those on one side only. */
 interface Pairing {
-  readonly pairs: readonly { readonly entry: TestEntry; readonly before: BaselineCase }[];
-  readonly added: readonly TestEntry[];
-  readonly gone: readonly BaselineCase[];
+  readonly pairs: readonly { readonly entry: TestEntry; readonly baselineCase: BaselineCase }[];
+  readonly addedEntries: readonly TestEntry[];
+  readonly goneCases: readonly BaselineCase[];
 }
 
 /**
@@ -98,30 +99,31 @@ interface Pairing {
  */
 function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const modelsOfSides = [cases, entries].map(side => new Set(side.map(({ model }) => model)));
-  const isOneModel = modelsOfSides.every(({ size }) => size <= 1);
+  const hasOneModel = modelsOfSides.every(({ size }) => size <= 1);
 
   // A baseline may come from another system.
   const getCaseKey = ({ file, name, model }: CaseName): string =>
-    JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
-  const unpairedCases = new Map<string, BaselineCase[]>();
+    JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, hasOneModel ? null : model]);
+  const unpairedCasesByKey = new Map<string, BaselineCase[]>();
   for (const testCase of cases) {
     const key = getCaseKey(testCase);
-    unpairedCases.set(key, [...(unpairedCases.get(key) ?? []), testCase]);
+    unpairedCasesByKey.set(key, [...(unpairedCasesByKey.get(key) ?? []), testCase]);
   }
 
-  const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
+  const pairs: { entry: TestEntry; baselineCase: BaselineCase }[] = [];
   const addedEntries: TestEntry[] = [];
   for (const entry of entries) {
-    const before = unpairedCases.get(getCaseKey(toCaseName(entry)))?.shift();
-    if (before) {
-      pairs.push({ entry, before });
+    const baselineCase = unpairedCasesByKey.get(getCaseKey(toCaseName(entry)))?.shift();
+    if (baselineCase) {
+      pairs.push({ entry, baselineCase });
     } else {
       addedEntries.push(entry);
     }
   }
 
-  const goneCases = new Set([...unpairedCases.values()].flat());
-  return { pairs, added: addedEntries, gone: cases.filter(testCase => goneCases.has(testCase)) };
+  const unpairedCases = new Set([...unpairedCasesByKey.values()].flat());
+  const goneCases = cases.filter(testCase => unpairedCases.has(testCase));
+  return { pairs, addedEntries, goneCases };
 }
 
 const COUNTED_KINDS = ['worse', 'better', 'same', 'new', 'gone'] as const;
@@ -148,8 +150,8 @@ function formatCaseNames(kind: string, names: readonly CaseName[]): string {
   const shownNames = names.slice(0, MAX_SHOWN_NAMES).map(({ file, name, model }) => {
     return `${file}: ${name}${model === null ? '' : ` [${model}]`}`;
   });
-  const more = names.length - shownNames.length;
-  return `; ${kind}: ${shownNames.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const hiddenCount = names.length - shownNames.length;
+  return `; ${kind}: ${shownNames.join(', ')}${hiddenCount > 0 ? ` and ${hiddenCount} more` : ''}`;
 }
 
 /**
@@ -158,6 +160,6 @@ function formatCaseNames(kind: string, names: readonly CaseName[]): string {
  */
 export function formatChange(change: CaseChange | undefined): string | undefined {
   if (change === undefined || change.kind === 'same') return undefined;
-  if (change.before === undefined) return 'not in the baseline';
-  return `${change.kind} than before (${formatPercent(computePassRate(change.before))})`;
+  if (change.runsBefore === undefined) return 'not in the baseline';
+  return `${change.kind} than before (${formatPercent(computePassRate(change.runsBefore))})`;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { CaseRuns } from '../../statistics/rates.ts';
-import type { RepeatOptions } from '../cases/repetitions.ts';
+import type { RepeatOptions } from '../cases/repeat-cases.ts';
 
 /** An earlier report to compare a test with. */
 export interface Baseline {

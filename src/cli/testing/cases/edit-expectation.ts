@@ -13,6 +13,7 @@ import {
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { parseAnswerJson, pickExpected } from '../expectations/json-match.ts';
 
+/** The value that an expectation gets. */
 export interface NewValue {
   readonly kind: 'equals' | 'json';
   readonly value: unknown;
@@ -38,8 +39,8 @@ export function changeExpectation(
   if (expected === undefined) return undefined;
 
   const { value } = expected;
-  const changedSource = listValueChanges(document, place, value).reduceRight(withChange, source);
-  if (!readsBackAs(changedSource, { source, offset, value })) return undefined;
+  const changedSource = listValueChanges(document, place, value).reduceRight(applyChange, source);
+  if (!changesOnlyValue(changedSource, { source, offset, value })) return undefined;
   return { source: changedSource, expected: { kind, value } };
 }
 
@@ -57,7 +58,7 @@ interface ValuePlace {
   readonly isInFlow: boolean;
 }
 
-/** Returns the expected value at a place, if it can be updated. */
+/** Returns the `equals` or `json` whose key begins at an offset; undefined if none does. */
 function findExpectation(
   document: Document,
   offset: number,
@@ -94,7 +95,7 @@ function getNodeData(document: Document, node: Node | null): unknown {
 /**
  * Returns true if the changed source has the value at that place and is unchanged everywhere else.
  */
-function readsBackAs(
+function changesOnlyValue(
   changedSource: string,
   {
     source,
@@ -143,18 +144,30 @@ function listValueChanges(document: Document, place: ValuePlace, value: unknown)
   return [{ ...place, value }];
 }
 
-/** Writes one change into the source. */
-function withChange(source: string, change: ValueChange): string {
+/** Returns the source with one change. */
+function applyChange(source: string, change: ValueChange): string {
   const { key, node } = change;
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
 
   // Text after a block scalar belongs to the file.
   const oldText = source.slice(start, end);
-  const rest = oldText.slice(oldText.trimEnd().length);
-  const gap = start === end && !/\s/u.test(source[start - 1] ?? '') ? ' ' : '';
-  return source.slice(0, start) + gap + formatYaml(source, change) + rest + source.slice(end);
+  const trailingText = oldText.slice(oldText.trimEnd().length);
+  const separator = start === end && !/\s/u.test(source[start - 1] ?? '') ? ' ' : '';
+  return (
+    source.slice(0, start) +
+    separator +
+    formatYaml(source, change) +
+    trailingText +
+    source.slice(end)
+  );
 }
+
+/** Matches a text that begins and ends with text, but for one line break at its end. */
+const WRAPPED_TEXT = /^\S.*[^\n]\n?$/su;
+
+/** Matches what a block can't keep: control characters, and spaces at the end of a line. */
+const CONTROL_OR_TRAILING_SPACE = /[^\P{C}\n]|[^\S\n]\n/u;
 
 /** Formats a value for its place: several lines as a block if that reads back unchanged. */
 function formatYaml(source: string, { key, value, isInFlow }: ValueChange): string {
@@ -165,9 +178,13 @@ function formatYaml(source: string, { key, value, isInFlow }: ValueChange): stri
     return isInFlow && /[,[\]{}]/u.test(scalar) ? JSON.stringify(value) : scalar;
   }
 
-  const isPlain = /^\S.*[^\n]\n?$/su.test(value) && !/[^\P{C}\n]|[^\S\n]\n/u.test(value);
-  if (key === undefined || isInFlow || !isPlain) return JSON.stringify(value);
+  const canBeBlock = WRAPPED_TEXT.test(value) && !CONTROL_OR_TRAILING_SPACE.test(value);
+  if (key === undefined || isInFlow || !canBeBlock) return JSON.stringify(value);
+  return formatBlockScalar(source, key, value);
+}
 
+/** Formats lines as a block, indented below its key, with the line breaks of the file. */
+function formatBlockScalar(source: string, key: Node, value: string): string {
   const column = getNodeStart(key) - (source.lastIndexOf('\n', getNodeStart(key)) + 1);
   const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
   const [lineBreak] = /\r?\n/u.exec(source.slice(getNodeStart(key))) ?? ['\n'];

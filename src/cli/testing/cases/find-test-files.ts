@@ -15,15 +15,15 @@ import {
   TEST_FILE_SUFFIXES,
 } from './test-file-names.ts';
 
-const NEVER_ENTERED = new Set(['.git', 'node_modules']);
+const SKIPPED_DIRECTORIES = new Set(['.git', 'node_modules']);
 
-/** The test files that a command line names or that were found. */
+/** The test files that a command line names, and those in the directories that it names. */
 export interface FoundTests {
-  /** Absolute paths, sorted and unique. */
-  readonly files: readonly string[];
-  /** The files that the command line names. */
-  readonly namedFiles: ReadonlySet<string>;
-  /** The directories that were searched. */
+  /** Absolute paths without duplicates, in the order of the command line; a directory's sorted. */
+  readonly paths: readonly string[];
+  /** The absolute paths of the files that the command line names. */
+  readonly namedPaths: ReadonlySet<string>;
+  /** The absolute paths of the directories that were searched. */
   readonly directories: readonly string[];
 }
 
@@ -42,23 +42,23 @@ export async function findTestFiles(
   paths: readonly string[],
   onSkipped: (line: string) => void,
 ): Promise<FoundTests> {
-  const files = new Set<string>();
-  const namedFiles = new Set<string>();
+  const filePaths = new Set<string>();
+  const namedPaths = new Set<string>();
   const directories: string[] = [];
   for (const name of paths.length === 0 ? ['.'] : paths) {
     const { absolutePath, isDirectory } = await findNamedPath(ctx, name);
     if (isDirectory) {
       directories.push(absolutePath);
-      for (const file of await findTestFilesBelow(ctx, absolutePath, absolutePath, onSkipped)) {
-        files.add(file);
+      for (const filePath of await findTestFilesBelow(ctx, absolutePath, absolutePath, onSkipped)) {
+        filePaths.add(filePath);
       }
     } else {
-      namedFiles.add(absolutePath);
-      files.add(absolutePath);
+      namedPaths.add(absolutePath);
+      filePaths.add(absolutePath);
     }
   }
 
-  if (files.size > 0) return { files: [...files], namedFiles: namedFiles, directories };
+  if (filePaths.size > 0) return { paths: [...filePaths], namedPaths, directories };
 
   throw notFoundError(
     `no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
@@ -107,7 +107,7 @@ function unreadablePathError({ cwd }: Context, name: string, error: unknown): Cl
 }
 
 /**
- * Returns the path of a file or directory through the working directory if its real path is in it.
+ * Returns a path that begins with the working directory if the file or directory is really in it.
  * On macOS, /tmp is a link to /private/tmp, which is what the system calls the working directory.
  */
 function toPathInside(cwd: string, absolutePath: string, stats: Stats): string {
@@ -138,7 +138,7 @@ async function findTestFilesBelow(
   const files: string[] = [];
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const absolutePath = path.join(directory, entry.name);
-    if (entry.isDirectory() && !NEVER_ENTERED.has(entry.name)) {
+    if (entry.isDirectory() && !SKIPPED_DIRECTORIES.has(entry.name)) {
       files.push(...(await findTestFilesBelow(ctx, top, absolutePath, onSkipped)));
       continue;
     }

@@ -25,9 +25,9 @@ const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'judge', 'p
 const MAX_CASES = 100_000;
 
 interface TestFileSource {
-  readonly file: string;
+  readonly path: string;
   readonly name: string;
-  readonly options: Omit<TestFileOptions, 'judge'> &
+  readonly options: TestFileOptions &
     Pick<ExpectationsContext, 'judge' | 'judgeRank' | 'isAsPromptfoo'>;
   /** The target to use instead of the one in the text. */
   readonly target?: string;
@@ -47,7 +47,7 @@ export async function parseTestFile(
 ): Promise<TestFileContent> {
   const root = await runFileTask(ctx, 'readYaml', { text, file: source.name }).catch(
     (error: unknown) => {
-      throw withPlace(error);
+      throw toTestFileError(error);
     },
   );
   return await readTestFileNode(ctx, root, source);
@@ -61,30 +61,30 @@ export async function parseTestFile(
 export async function readTestFileNode(
   ctx: Context,
   root: YamlNode | null,
-  { file, name, options, target }: TestFileSource,
+  { path: filePath, name, options, target }: TestFileSource,
 ): Promise<TestFileContent> {
   const folderContext = {
     ...ctx,
     ...options,
-    cwd: path.dirname(file),
+    cwd: path.dirname(filePath),
     namedFiles: new NamedFileCount(),
-    texts: new Map(),
+    inputFileTexts: new Map(),
   };
-  return await readContent(folderContext, toYamlValue(root, 1, name), file, target).catch(
+  return await readContent(folderContext, toYamlValue(root, 1, name), filePath, target).catch(
     (error: unknown) => {
-      throw withPlace(error);
+      throw toTestFileError(error);
     },
   );
 }
 
-function withPlace(error: unknown): unknown {
+function toTestFileError(error: unknown): unknown {
   return error instanceof FileFault ? testFileError(error, error.problem) : error;
 }
 
 async function readContent(
   ctx: ReadingContext,
   root: YamlValue,
-  file: string,
+  filePath: string,
   target?: string,
 ): Promise<TestFileContent> {
   const fields = readMapFields(root, 'a test file', FILE_KEYS);
@@ -93,12 +93,12 @@ async function readContent(
 
   const fileDefaults = {
     trims: readTrim(fields),
-    ...(readPass(fields) ?? { pass: ALL_RUNS }),
+    ...(readPass(fields) ?? { passRule: ALL_RUNS }),
     ...(await readTransform(ctx, fields)),
   };
 
   const fileContext = { ...ctx, judge: chooseJudge(fields, ctx) };
-  const readSourceText = ctx.watch ? createCaseWriter(fields) : () => ({});
+  const readSourceText = ctx.watch ? createSourceTextReader(fields) : () => ({});
   const cases: TestCase[] = [];
   for (const [index, value] of readCaseItems(casesEntry).entries()) {
     cases.push({
@@ -110,7 +110,7 @@ async function readContent(
 
   return {
     cases,
-    target: target ?? readTarget(ctx, root, fields, file),
+    target: target ?? readTarget(ctx, root, fields, filePath),
     models: await readTestedModels(ctx, fields),
   };
 }
@@ -124,10 +124,12 @@ function readCaseItems(casesEntry: YamlEntry): YamlValue[] {
 }
 
 /**
- * Returns a function that writes a case with all keys that it shares with the others, to find the
- * cases that change.
+ * Returns a function that reads the text of a case, with the keys of the file that all cases share,
+ * so that a watch finds the cases that change.
  */
-function createCaseWriter(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
+function createSourceTextReader(
+  fields: YamlEntries,
+): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
   const otherFields = [...fields].filter(([key]) => key !== 'cases');
   const sharedFields = otherFields.map(([key, { value }]) => [key, value.toJson()]);
   return value => ({ sourceText: JSON.stringify([sharedFields, value.toJson()]) });

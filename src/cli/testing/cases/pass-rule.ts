@@ -3,7 +3,7 @@ import { formatPercent } from '../../statistics/interval.ts';
 import { isAtLeast } from '../../statistics/nearly-equal.ts';
 import { testFileError } from './test-values.ts';
 
-/** The required passes of a case: all runs, a number of runs, or a rate. */
+/** The runs of a case that must pass: all, a number, or a rate. */
 export type PassRule =
   | { readonly kind: 'all' }
   | { readonly kind: 'count'; readonly count: number }
@@ -52,9 +52,11 @@ export function computeRequiredRate(rule: PassRule, runCount: number): number {
   return computeRequiredPasses(rule, runCount) / runCount;
 }
 
-/** Returns the rule for a summary, such as `8 needed` or `80 % needed`. */
-export function formatNeeded(rule: PassRule, runCount: number): string {
-  return `${rule.kind === 'rate' ? formatPercent(rule.rate) : computeRequiredPasses(rule, runCount)} needed`;
+/** Returns the rule as text for a summary, such as `8 needed` or `80 % needed`. */
+export function formatRequiredPasses(rule: PassRule, runCount: number): string {
+  const required =
+    rule.kind === 'rate' ? formatPercent(rule.rate) : computeRequiredPasses(rule, runCount);
+  return `${required} needed`;
 }
 
 /** Returns the rule for a report: a count, or a percentage such as `"80%"`. */

@@ -7,7 +7,7 @@ import { checkNamedFile, createNamedImageFinder } from '../../inputs/named-file.
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/read-expectations.ts';
 import type { ReadingContext } from './reading-context.ts';
-import { MAX_REPEAT } from './repetitions.ts';
+import { MAX_REPEAT } from './repeat-cases.ts';
 import { chooseJudge, readPass, readTransform } from './shared-fields.ts';
 import type { TestCase } from './test-case.ts';
 import {
@@ -32,13 +32,13 @@ const CASE_KEYS = [
   'pass',
 ];
 
-const NO_STANDARD_INPUT = "a test can't read standard input";
+const NO_STANDARD_INPUT_MESSAGE = "a test can't read standard input";
 
-/** A key of promptfoo's tests. */
-const METADATA = 'metadata';
+/** A key of promptfoo's tests, which code sees. */
+const METADATA_KEY = 'metadata';
 
-/** A case whose `pass` is set only if the case has its own. */
-type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
+/** A case with a rule about its passes only if it has its own `pass`. */
+type ReadCase = Omit<TestCase, 'passRule'> & Partial<Pick<TestCase, 'passRule'>>;
 
 /** Reads a case. A fault that concerns only its inputs or expectations becomes part of it. */
 export async function readCase(
@@ -48,7 +48,7 @@ export async function readCase(
 ): Promise<ReadCase> {
   if (value.isEmpty) throw testFileError(value, 'a case must be a map of keys to values');
 
-  const keys = ctx.isAsPromptfoo ? [...CASE_KEYS, METADATA] : CASE_KEYS;
+  const keys = ctx.isAsPromptfoo ? [...CASE_KEYS, METADATA_KEY] : CASE_KEYS;
   const fields = readMapFields(value, 'a case', keys);
   const common = {
     ...readCaseName(fields, number),
@@ -63,9 +63,9 @@ export async function readCase(
   const caseContext = { ...ctx, onNamed: (file: string) => filesRead.push(file) };
   try {
     const judge = chooseJudge(fields, ctx);
-    const expectations = fields.get('expect')?.value;
-    const expect = expectations
-      ? await readExpectations(expectations, { ...caseContext, judge })
+    const expectValue = fields.get('expect')?.value;
+    const expectations = expectValue
+      ? await readExpectations(expectValue, { ...caseContext, judge })
       : [];
     const transform = await readTransform(caseContext, fields);
     const inputs = await readCaseInputs(caseContext, fields);
@@ -75,13 +75,14 @@ export async function readCase(
       ...inputs,
       ...readCaseVars(fields),
       ...transform,
+      // Images that texts name are opened later, and then join `filesRead` too.
       folder: caseContext,
-      expect,
+      expectations,
       filesRead,
     };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
-    return { ...common, text: new Map(), images: [], expect: [], filesRead, fault: error };
+    return { ...common, text: new Map(), images: [], expectations: [], filesRead, fault: error };
   }
 }
 
@@ -91,13 +92,13 @@ function readCaseName(fields: YamlEntries, number: number): Pick<TestCase, 'name
   return { name: requireText(name, 'name') };
 }
 
-/** Reads the values that only expectations see; `llm` sees them as strings. */
-function readCaseVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
+/** Reads the values that only expectations see; placeholders of `llm` stand for them as text. */
+function readCaseVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'placeholderValues'> {
   const entries = [...readFieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
   if (entries.length === 0) return {};
   return {
     vars: Object.fromEntries(entries.map(({ key, value }) => [key, value.toJson()])),
-    data: new Map(
+    placeholderValues: new Map(
       entries.map(({ key, value }) => [
         key,
         value.isEmpty ? '' : readInputText(value, `the variable ${key}`),
@@ -107,7 +108,7 @@ function readCaseVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
 }
 
 function readMetadata(fields: YamlEntries): Pick<TestCase, 'metadata'> {
-  const entry = fields.get(METADATA);
+  const entry = fields.get(METADATA_KEY);
   return entry ? { metadata: entry.value.toJson() } : {};
 }
 
@@ -129,16 +130,16 @@ async function readCaseInputs(
   const text = new Map<string, string>();
   for (const [key, { value }] of readFieldsUnder(fields, 'inputs')) {
     const sourceText = readInputText(value, `the input ${JSON.stringify(key)}`);
-    const input = await readCaseValue(ctx, key, sourceText).catch((error: unknown) => {
+    const inputText = await readCaseValue(ctx, key, sourceText).catch((error: unknown) => {
       throw withValuePlace(value, error, message => message.replace(/^--input /u, ''));
     });
-    text.set(key, input);
+    text.set(key, inputText);
   }
 
   const images: UnplacedImage[] = [];
   for (const value of fields.get('images')?.value.readItems('images') ?? []) {
     const name = requireText(value, 'an image');
-    if (name === '-') throw testFileError(value, NO_STANDARD_INPUT);
+    if (name === '-') throw testFileError(value, NO_STANDARD_INPUT_MESSAGE);
     const finder = createNamedImageFinder(ctx, ctx);
     const openedImages = await openImages(finder, [name]).catch((error: unknown) => {
       throw withValuePlace(value, error, String);
@@ -155,21 +156,21 @@ async function readCaseValue(
   key: string,
   sourceText: string,
 ): Promise<string> {
-  if (sourceText === '@-') throw new Error(NO_STANDARD_INPUT);
+  if (sourceText === '@-') throw new Error(NO_STANDARD_INPUT_MESSAGE);
 
   const readValue = async (): Promise<string> => {
     const { text } = await collectInputs(ctx, { inputs: [`${key}=${sourceText}`], images: [] });
     return text.get(key) ?? '';
   };
 
-  const namesFile = /^@(?!@)/u.test(sourceText);
-  if (!namesFile) return await readValue();
+  const isFileName = /^@(?!@)/u.test(sourceText);
+  if (!isFileName) return await readValue();
 
   const name = sourceText.slice(1);
   checkNamedFile(ctx, name);
-  const file = path.resolve(ctx.cwd, name);
-  const value = ctx.texts.get(file) ?? (await readValue());
-  ctx.texts.set(file, value);
+  const filePath = path.resolve(ctx.cwd, name);
+  const value = ctx.inputFileTexts.get(filePath) ?? (await readValue());
+  ctx.inputFileTexts.set(filePath, value);
 
   return value;
 }

@@ -8,8 +8,7 @@ import type { UnplacedExpectation } from '../expectations/expectation-kind.ts';
 import { createExpectation, EXPECTATION_KINDS } from '../expectations/expectation-kinds.ts';
 import { ALL_RUNS } from './pass-rule.ts';
 import { runFileTask } from './run-file-task.ts';
-import type { TestCase, TestFile } from './test-case.ts';
-import { MAX_TEST_FILE_BYTES } from './test-case.ts';
+import { MAX_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
 
 /**
  * Reads the tests inside a prompt file of another tool.
@@ -17,9 +16,9 @@ import { MAX_TEST_FILE_BYTES } from './test-case.ts';
  * @throws {CliError} USAGE_ERROR if the file has no tests
  * @throws {InvalidPromptFileError} with file and line if the file is invalid
  */
-export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
-  const name = toPosixRelativePath(ctx.cwd, file);
-  const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
+export async function readForeignTests(ctx: Context, filePath: string): Promise<TestFile> {
+  const name = toPosixRelativePath(ctx.cwd, filePath);
+  const text = await readTextFile(filePath, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const tests = await runFileTask(ctx, 'foreignTests', { text, file: name });
   if (!tests || tests.cases.length === 0) {
     throw usageError(
@@ -39,19 +38,19 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       text: new Map(Object.entries(inputs)),
       images: [],
       options: new Map(),
-      expect: expect.map(expectation =>
-        createExpectation(expectation.kind, toExpectation(expectation, tests), expectation),
+      expectations: expect.map(expectation =>
+        createExpectation(expectation.kind, toUnplacedExpectation(expectation, tests), expectation),
       ),
       repeat: 1,
-      pass: ALL_RUNS,
-      data: new Map(Object.entries(data)),
+      passRule: ALL_RUNS,
+      placeholderValues: new Map(Object.entries(data)),
       trims: true,
     }),
   );
-  return { file, name, target: file, models: [{ model: undefined }], cases };
+  return { path: filePath, name, target: filePath, models: [{ model: undefined }], cases };
 }
 
-function toExpectation(
+function toUnplacedExpectation(
   expectation: ForeignTests['cases'][number]['expect'][number],
   { model }: ForeignTests,
 ): UnplacedExpectation {
@@ -65,13 +64,13 @@ function toExpectation(
 }
 
 /**
- * Returns true if a file has rows and checks for them, or can't be read; its fault is reported
- * later.
+ * Returns true if a file has rows and checks for them. Also returns true for a file that can't be
+ * read, so that its fault is reported with those of other test files.
  */
 export async function hasForeignTests(ctx: Context, file: string): Promise<boolean> {
-  const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
-  if (!['testData', 'evaluators'].every(key => text.includes(key))) return false;
   try {
+    const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
+    if (!['testData', 'evaluators'].every(key => text.includes(key))) return false;
     const tests = await runFileTask(ctx, 'foreignTests', { text, file });
     return tests?.cases.some(({ expect }) => expect.length > 0) ?? false;
   } catch {

@@ -15,20 +15,18 @@ import { isPromptfooFile, isTestFile } from './test-file-names.ts';
  */
 export async function readTestFile(
   ctx: Context,
-  file: string,
+  filePath: string,
   options: TestFileOptions,
 ): Promise<TestFile[]> {
-  if (isPromptfooFile(file)) {
+  if (isPromptfooFile(filePath)) {
     const { readPromptfooTests } = await import('../promptfoo/read-promptfoo-tests.ts');
-    return await readPromptfooTests(ctx, file, options);
+    return await readPromptfooTests(ctx, filePath, options);
   }
 
-  if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
+  if (!isTestFile(filePath)) return [await readForeignTests(ctx, filePath)];
 
-  const name = toPosixRelativePath(ctx.cwd, file);
-  const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
-  const { judge: _, ...parseOptions } = options;
-  return [
-    { file, name, ...(await parseTestFile(ctx, text, { file, name, options: parseOptions })) },
-  ];
+  const name = toPosixRelativePath(ctx.cwd, filePath);
+  const text = await readTextFile(filePath, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
+  const content = await parseTestFile(ctx, text, { path: filePath, name, options });
+  return [{ path: filePath, name, ...content }];
 }

@@ -7,11 +7,11 @@ import { readMapFields, requireText, testFileError } from './test-values.ts';
 
 const MODEL_KEYS = ['model', 'config', 'transform'];
 
-/** A key of promptfoo's providers that are programs. */
-const GIVES_RESULTS = 'givesResults';
+/** The key of models that are programs of promptfoo, whose answers are whole results. */
+const GIVES_RESULTS_KEY = 'givesResults';
 
-/** Keys of promptfoo's providers. Equal ones with different labels may get different prompts. */
-const PROMPTFOO_KEYS = [...MODEL_KEYS, GIVES_RESULTS, 'label'];
+/** Keys of models in a configuration of promptfoo, whose prompts may be for some labels only. */
+const PROMPTFOO_MODEL_KEYS = [...MODEL_KEYS, GIVES_RESULTS_KEY, 'label'];
 
 /** Reads the models that a test file names; the prompt's own if it names none. */
 export async function readTestedModels(
@@ -29,7 +29,7 @@ export async function readTestedModels(
 
   const models = new Map<string, TestedModel>();
   for (const [index, value] of modelsField.value.readItems('models').entries()) {
-    // In promptfoo, equal names with different interfaces are different models.
+    // promptfoo tests equal providers separately.
     const key = JSON.stringify(ctx.isAsPromptfoo ? [value.toJson(), index] : value.toJson());
     models.set(key, await readTestedModel(ctx, value));
   }
@@ -41,7 +41,11 @@ export async function readTestedModels(
 async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: requireText(value, 'a model') };
 
-  const fields = readMapFields(value, 'a model', ctx.isAsPromptfoo ? PROMPTFOO_KEYS : MODEL_KEYS);
+  const fields = readMapFields(
+    value,
+    'a model',
+    ctx.isAsPromptfoo ? PROMPTFOO_MODEL_KEYS : MODEL_KEYS,
+  );
   const model = fields.get('model');
   if (model === undefined) throw testFileError(value, 'a model needs `model`');
 
@@ -55,7 +59,7 @@ async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<T
     model: requireText(model.value, 'model'),
     ...(isJsonObject(settings) && { config: settings }),
     ...(await readTransform(ctx, fields)),
-    givesResults: fields.has(GIVES_RESULTS),
+    givesResults: fields.has(GIVES_RESULTS_KEY),
   };
 }
 

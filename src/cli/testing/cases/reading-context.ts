@@ -1,6 +1,6 @@
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { ExpectationsContext } from '../expectations/read-expectations.ts';
-import type { TargetCheck } from './target-folders.ts';
+import type { TargetCheck } from './target-check.ts';
 
 /** The options for reading test files. */
 export interface TestFileOptions extends Pick<NamingFolder, 'allowOutside'> {
@@ -13,10 +13,10 @@ export interface TestFileOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly allowCommands: boolean;
   readonly skipUnsupported: boolean;
   /** The model that `--judge` names. */
-  readonly judge?: string | undefined;
+  readonly judgeModel?: string | undefined;
 }
 
-export interface ReadingContext extends ExpectationsContext, Omit<TestFileOptions, 'judge'> {
+export interface ReadingContext extends ExpectationsContext, TestFileOptions {
   /** The contents of files that inputs name, by path, because many cases may name the same one. */
-  readonly texts: Map<string, string>;
+  readonly inputFileTexts: Map<string, string>;
 }

@@ -22,7 +22,10 @@ export function chooseJudge(
   return judge ? readJudge(judge.value, ctx) : ctx.judge;
 }
 
-export function readPass(fields: YamlEntries): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
+/** Reads the `pass` of a file or a case; undefined if it has none. */
+export function readPass(
+  fields: YamlEntries,
+): Pick<TestCase, 'passRule' | 'passRulePlace'> | undefined {
   const entry = fields.get('pass');
-  return entry && { pass: readPassRule(entry.value), passPlace: entry.value };
+  return entry && { passRule: readPassRule(entry.value), passRulePlace: entry.value };
 }

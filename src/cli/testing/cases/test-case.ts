@@ -18,22 +18,24 @@ export interface TestTurn extends ConvertedTurn {
   readonly vars: JsonObject;
 }
 
+/** Maximum size of a test file, in bytes. */
 export const MAX_TEST_FILE_BYTES = 8 * 1024 * 1024;
 
 export interface TestFile {
   /** The absolute path. */
-  readonly file: string;
+  readonly path: string;
   /** The path relative to the working directory, for reports. */
   readonly name: string;
   /** The absolute path of a prompt file, or another target of `run`. */
   readonly target: string;
   /** The text of a prompt without its own file; `target` is the file that contains it. */
-  readonly prompt?: string;
+  readonly promptText?: string;
   /** The models to run every case with. */
   readonly models: readonly TestedModel[];
   readonly cases: readonly TestCase[];
   /** The cases to run and those that are not chosen, in order; undefined if all are chosen. */
   readonly allCases?: readonly TestCase[];
+  /** The number of cases that have no equivalent and don't run. */
   readonly leftOutCaseCount?: number;
   /** Maximum number of open creations, unless `--concurrency` sets it. */
   readonly maxConcurrency?: number | undefined;
@@ -80,17 +82,17 @@ export interface TestCase {
   readonly folder?: NamingFolder;
   readonly options: ReadonlyMap<string, string>;
   /** The expectations; empty if the run only has to succeed. */
-  readonly expect: readonly Expectation[];
+  readonly expectations: readonly Expectation[];
   /** Number of runs; the maximum if the case runs until decided. */
   readonly repeat: number;
-  readonly pass: PassRule;
-  readonly passPlace?: FilePosition;
-  /** True to stop the runs once it is decided whether the case passes at the required rate. */
-  readonly untilDecided?: true;
+  readonly passRule: PassRule;
+  readonly passRulePlace?: FilePosition;
+  /** True to run it only until its answers decide if it passes at the required rate. */
+  readonly runsUntilDecided?: true;
   /**
    * Values for the placeholders of `llm`, in addition to the inputs; the prompt never sees them.
    */
-  readonly data?: ReadonlyMap<string, string>;
+  readonly placeholderValues?: ReadonlyMap<string, string>;
   /** Values for expectations, in addition to the inputs; the prompt never sees them. */
   readonly vars?: Readonly<Record<string, JsonValue>>;
   /** The value that code sees as `context.test.metadata`. */
@@ -106,6 +108,7 @@ export interface TestCase {
    * unchanged case.
    */
   readonly sourceText?: string;
+  /** The number of its checks that are left out. */
   readonly leftOutCheckCount?: number;
   /**
    * Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer.

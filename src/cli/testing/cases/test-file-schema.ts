@@ -1,10 +1,11 @@
 import { TEXT_SCHEMA } from '../expectations/expectation-kind.ts';
 import { EXPECTATION_KINDS } from '../expectations/expectation-kinds.ts';
+import { MAX_REPEAT } from './repeat-cases.ts';
 
 const COUNT_SCHEMA = { type: 'integer', minimum: 1 };
 
 /** A count, or a percentage such as 80%. */
-const PASS = {
+const PASS_SCHEMA = {
   anyOf: [
     COUNT_SCHEMA,
     { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` },
@@ -12,15 +13,15 @@ const PASS = {
 };
 
 const JUDGE_DESCRIPTION = 'the model that judges rubrics; --judge overrides it';
-const TRANSFORM = 'JavaScript that transforms the answer before it is checked';
+const TRANSFORM_DESCRIPTION = 'JavaScript that transforms the answer before it is checked';
 
 /** A model with a config that replaces the prompt's. */
-const MODEL = {
+const MODEL_SCHEMA = {
   type: 'object',
   properties: {
     model: TEXT_SCHEMA,
     config: { type: 'object' },
-    transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+    transform: { ...TEXT_SCHEMA, description: TRANSFORM_DESCRIPTION },
   },
   required: ['model'],
   additionalProperties: false,
@@ -42,7 +43,7 @@ const CASE_SCHEMA = {
     },
     options: { type: 'object', description: 'run options' },
     vars: { type: 'object', description: 'values that only expectations see' },
-    transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+    transform: { ...TEXT_SCHEMA, description: TRANSFORM_DESCRIPTION },
     judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
     expect: {
       anyOf: [
@@ -52,11 +53,11 @@ const CASE_SCHEMA = {
     },
     repeat: {
       ...COUNT_SCHEMA,
-      maximum: 1000,
+      maximum: MAX_REPEAT,
       description: 'how often the case runs; once by default',
     },
     pass: {
-      ...PASS,
+      ...PASS_SCHEMA,
       description:
         'how many of the repetitions must pass; by default pass of the file, or else all',
     },
@@ -76,7 +77,7 @@ const EXPECTATION_SCHEMA = {
       minimum: 0,
       description: 'the lowest score of javascript or rubric that passes',
     },
-    transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+    transform: { ...TEXT_SCHEMA, description: TRANSFORM_DESCRIPTION },
     judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
   },
   minProperties: 1,
@@ -101,7 +102,7 @@ export function buildTestFileSchema(): object {
       },
       models: {
         type: 'array',
-        items: { anyOf: [TEXT_SCHEMA, MODEL] },
+        items: { anyOf: [TEXT_SCHEMA, MODEL_SCHEMA] },
         minItems: 1,
         description: 'run every case with each of these models',
       },
@@ -109,10 +110,10 @@ export function buildTestFileSchema(): object {
         type: 'boolean',
         description: 'true to trim the answer before expectations see it; false by default',
       },
-      transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+      transform: { ...TEXT_SCHEMA, description: TRANSFORM_DESCRIPTION },
       judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
       pass: {
-        ...PASS,
+        ...PASS_SCHEMA,
         description: 'how many of the repetitions of every case must pass; all by default',
       },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },

@@ -13,7 +13,12 @@ export function formatPlace({ file, line }: FilePosition): string {
   return `${file}:${line}`;
 }
 
-/** Adds the place of a value to an error. The fault of a case is returned unchanged. */
+/**
+ * Adds the place of a value to an error, unless its message begins with the file. The fault of a
+ * case, and a limit that was exceeded, become the fault of the case alone.
+ *
+ * @param reword changes the message before the place is added
+ */
 export function withValuePlace(
   value: YamlValue,
   error: unknown,
@@ -33,13 +38,18 @@ export function withValuePlace(
   );
 }
 
-/** Returns the entries of a map. @throws {CliError} if it has an unknown key */
+/**
+ * Returns the entries of a map.
+ *
+ * @param label the name of the value in errors
+ * @throws {CliError} if it has an unknown key
+ */
 export function readMapFields(
   value: YamlValue,
-  what: string,
+  label: string,
   knownKeys?: readonly string[],
 ): YamlEntries {
-  const entries = value.readEntries(what);
+  const entries = value.readEntries(label);
   const unknownEntry = entries.find(({ key }) => knownKeys?.includes(key) === false);
   if (unknownEntry === undefined) return new Map(entries.map(entry => [entry.key, entry]));
 
@@ -47,20 +57,20 @@ export function readMapFields(
   const meant = didYouMean(unknownEntry.key, knownKeys ?? []);
   throw testFileError(
     unknownEntry,
-    `${what} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`,
+    `${label} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`,
   );
 }
 
-export function requireText(value: YamlValue, what: string): string {
+export function requireText(value: YamlValue, label: string): string {
   const text = value.toJson();
   if (typeof text === 'string' && text !== '') return text;
-  throw testFileError(value, `${what} must be text`);
+  throw testFileError(value, `${label} must be text`);
 }
 
-/** Returns a string, or the source text of a number or boolean. */
-export function readWord(value: YamlValue, what: string): string {
+/** Returns a string that isn't empty, or the source text of a number or boolean. */
+export function requireScalar(value: YamlValue, label: string): string {
   if (value.scalar) return value.scalar;
-  throw testFileError(value, `${what} must be text`);
+  throw testFileError(value, `${label} must be text`);
 }
 
 const NUMBER_RANGES = {
@@ -70,18 +80,18 @@ const NUMBER_RANGES = {
 
 export function readNumber(
   value: YamlValue,
-  what: string,
-  form: keyof typeof NUMBER_RANGES,
+  label: string,
+  range: keyof typeof NUMBER_RANGES,
 ): number {
   const number = value.toJson();
-  if (typeof number === 'number' && NUMBER_RANGES[form](number)) return number;
-  throw testFileError(value, `${what} must be ${form}`);
+  if (typeof number === 'number' && NUMBER_RANGES[range](number)) return number;
+  throw testFileError(value, `${label} must be ${range}`);
 }
 
 /** Returns a value in the form of `--input`: scalars as in the source, lists and maps as JSON. */
-export function readInputText(value: YamlValue, what: string): string {
+export function readInputText(value: YamlValue, label: string): string {
   if (value.isEmpty) {
-    throw testFileError(value, `${what} is null; give a value, or leave the input out`);
+    throw testFileError(value, `${label} is null; give a value, or leave the input out`);
   }
   return value.scalar ?? JSON.stringify(value.toJson());
 }

@@ -19,7 +19,7 @@ import type { CheckedAnswer, UnmetExpectation, UnmetPart } from '../expectations
 import { EXPECTATION_KINDS } from '../expectations/expectation-kinds.ts';
 import { changeExpectation, type NewValue } from './edit-expectation.ts';
 
-/** The result of updating a file. */
+/** The results of a file's cases after its update. */
 interface UpdateResult {
   /** The results, checked against the updated file. */
   readonly results: EntryResult[];
@@ -31,7 +31,7 @@ interface UpdateResult {
  * Refuses a test file that `--update` may not or can't replace, before anything is paid for.
  *
  * @throws {CliError} USAGE_ERROR for a read-only file or folder
- * @throws {LinkFault}
+ * @throws {LinkFault} for a link in place of the file
  */
 export function checkUpdatable(ctx: Context, file: string): void {
   resolveContainedPath(toContainedPath(file));
@@ -55,7 +55,7 @@ export function checkUpdatable(ctx: Context, file: string): void {
  * Returns the error for a test file that could not be replaced; on Windows, another program may
  * have it open.
  */
-export function updateFault(name: string, cause: unknown, platform = process.platform): unknown {
+export function toUpdateError(name: string, cause: unknown, platform = process.platform): unknown {
   if (getErrorCode(cause) === undefined || cause instanceof PathFault) return cause;
   const isOpen =
     platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(cause) ?? '');
@@ -104,13 +104,13 @@ interface FailedAnswer {
 /** Returns the first answer that failed each expectation, the last place first. */
 function listFailedAnswers(results: readonly EntryResult[]): FailedAnswer[] {
   const answers = new Map<number, string>();
-  for (const { status, repetitions } of results) {
-    for (const { mismatches } of status === 'passed' ? [] : repetitions) {
-      for (const mismatch of mismatches) {
-        const answer = findComparedAnswer(mismatch);
-        if (answer !== undefined && !answers.has(mismatch.at)) answers.set(mismatch.at, answer);
-      }
-    }
+  const mismatches = results
+    .filter(({ status }) => status !== 'passed')
+    .flatMap(({ repetitions }) => repetitions)
+    .flatMap(repetition => repetition.mismatches);
+  for (const mismatch of mismatches) {
+    const answer = findComparedAnswer(mismatch);
+    if (answer !== undefined && !answers.has(mismatch.at)) answers.set(mismatch.at, answer);
   }
 
   const failedAnswers = [...answers].map(([offset, text]) => ({ offset, text }));

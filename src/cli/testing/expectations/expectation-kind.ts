@@ -26,21 +26,21 @@ export interface ExpectationReading {
 /** A model that a test file names as the judge. */
 export interface NamedJudge {
   readonly model: string;
-  readonly rank?: JudgeRank | undefined;
+  readonly judgeRank?: JudgeRank | undefined;
   /** The config of this judge, which no other judge gets. */
   readonly judgeConfig?: JsonObject | undefined;
 }
 
 /** The properties of an expectation that come from its value. */
 type DerivedProperties = Partial<
-  Pick<Expectation, 'parts' | 'model' | 'rank' | 'judgeConfig' | 'isProgram'>
+  Pick<Expectation, 'innerExpectations' | 'model' | 'judgeRank' | 'judgeConfig' | 'runsProgram'>
 >;
 
-/** An expectation without its place in the file. */
+/** An expectation without its kind and its place in the file. */
 export type UnplacedExpectation = Pick<Expectation, 'text' | 'findMismatch'> & DerivedProperties;
 
-/** A kind of expectation: the values that its key accepts, and the check of an answer. */
-interface KindParts<V> {
+/** The definition of a kind of expectation: what its key accepts, and how it checks an answer. */
+interface KindDefinition<V> {
   /** The JSON Schema of the value, for editors. */
   readonly schema: object;
   /** Reads the value. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
@@ -55,6 +55,7 @@ interface KindParts<V> {
   ) => UnmetPart | undefined | Promise<UnmetPart | undefined>;
 }
 
+/** A kind of expectation, whose expectations are read from test files or created from values. */
 export interface ExpectationKind<V> {
   readonly schema: object;
   readonly create: (value: V) => UnplacedExpectation;
@@ -67,7 +68,7 @@ export function createExpectationKind<V>({
   formatText,
   deriveProperties,
   findMismatch,
-}: KindParts<V>): ExpectationKind<V> {
+}: KindDefinition<V>): ExpectationKind<V> {
   const create = (value: V): UnplacedExpectation => ({
     text: formatText?.(value) ?? quoteExcerpt(String(value)),
     findMismatch: async answer => findMismatch(value, answer),

@@ -37,7 +37,7 @@ export const EXPECTATION_KINDS = {
       return expectation;
     },
     formatText: ({ text }) => text,
-    deriveProperties: expectation => ({ parts: [expectation] }),
+    deriveProperties: expectation => ({ innerExpectations: [expectation] }),
     findMismatch: async (expectation, answer) =>
       (await expectation.findMismatch(answer)) === undefined
         ? { message: `matches, but must not: ${expectation.text}`, actual: answer.text }
@@ -63,7 +63,7 @@ export const EXPECTATION_KINDS = {
         .flat()
         .map(alternative => alternative.text)
         .join(', ')}`,
-    deriveProperties: options => ({ parts: options.flat() }),
+    deriveProperties: options => ({ innerExpectations: options.flat() }),
     // An option that takes too long counts as not met, because another may be met.
     findMismatch: async (options, answer) => {
       const messages: string[] = [];
@@ -124,17 +124,17 @@ export const EXPECTATION_KINDS = {
       return { argv: [program, ...args], isAsPromptfoo };
     },
     formatText: ({ argv }) => formatCommand(argv),
-    deriveProperties: () => ({ isProgram: true }),
+    deriveProperties: () => ({ runsProgram: true }),
     findMismatch: async (
       { argv, isAsPromptfoo },
       { runCommand, text, value: output, buildContext },
     ) => {
       const input = isAsPromptfoo
-        ? JSON.stringify({ output, context: await buildContext({ wantsPrompt: true }) })
+        ? JSON.stringify({ output, context: await buildContext({ needsPrompt: true }) })
         : text;
       const failure = await runCommand(argv, input);
       return (
-        failure && { message: `${formatCommand(argv)} ${failure.end}`, actual: failure.output }
+        failure && { message: `${formatCommand(argv)} ${failure.endText}`, actual: failure.output }
       );
     },
   }),
@@ -168,6 +168,7 @@ function formatCommand(argv: readonly string[]): string {
   return quoteExcerpt(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
 }
 
+/** Creates an expectation of a kind at its place in the file. */
 export function createExpectation(
   name: keyof typeof EXPECTATION_KINDS,
   expectation: UnplacedExpectation,
@@ -177,8 +178,8 @@ export function createExpectation(
 }
 
 /** Formats an amount without an exponent. */
-function formatDecimal(dollars: number): string {
-  return dollars.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 });
+function formatDecimal(amount: number): string {
+  return amount.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 });
 }
 
 /** Maps items one after the other. */

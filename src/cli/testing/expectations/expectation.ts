@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
 import { LimitExceededError } from '../../../utils/limit-exceeded.ts';
-import type { CheckRunner } from '../../checks/checks.ts';
+import type { CheckRunner } from '../../checks/check-runner.ts';
 import type {
   JavaScript,
   JavaScriptInput,
@@ -8,6 +8,7 @@ import type {
 } from '../../checks/load-javascript.ts';
 import type { NodeCheckInput, NodeVerdict } from '../../checks/node-checks.ts';
 
+/** A check of an answer, from a test file. */
 export interface Expectation {
   /** The key in the test file. */
   readonly kind: string;
@@ -19,23 +20,24 @@ export interface Expectation {
   readonly at: number;
   /** Returns the part that was not met; undefined if all was met. */
   readonly findMismatch: (answer: CheckedAnswer) => Promise<UnmetPart | undefined>;
-  readonly parts?: readonly Expectation[];
-  /** The judge, unless another is named for all. */
+  /** The expectations of `not` or `any`. */
+  readonly innerExpectations?: readonly Expectation[];
+  /** The model that judges, unless `--judge` names another. */
   readonly model?: string | undefined;
-  readonly rank?: JudgeRank | undefined;
+  readonly judgeRank?: JudgeRank | undefined;
   readonly judgeConfig?: JsonObject | undefined;
   /** True if it runs one of the user's programs. */
-  readonly isProgram?: boolean;
+  readonly runsProgram?: boolean;
 }
 
-/** A check failed to run. Its expectation counts as not met. */
-export class BrokenCheck extends Error {}
+/** The error of a check that can't be run. Its expectation counts as not met. */
+export class BrokenCheckError extends Error {}
 
 /** Yields every expectation, including nested ones. */
 export function* flattenExpectations(expectations: readonly Expectation[]): Generator<Expectation> {
   for (const expectation of expectations) {
     yield expectation;
-    yield* flattenExpectations(expectation.parts ?? []);
+    yield* flattenExpectations(expectation.innerExpectations ?? []);
   }
 }
 
@@ -53,7 +55,7 @@ export async function checkExpectation(
     const mismatch = await findMismatch(answer);
     return mismatch && { line, at, ...mismatch };
   } catch (error) {
-    if (error instanceof BrokenCheck) {
+    if (error instanceof BrokenCheckError) {
       return { line, at, message: error.message, actual: answer.text };
     }
     if (!(error instanceof LimitExceededError)) throw error;
@@ -77,13 +79,13 @@ export interface CheckedAnswer {
   readonly readDollars: () => Promise<number | undefined>;
   /** Returns true if the cost is unknown only because the model has no price. */
   readonly isUnpriced: () => boolean;
-  /** Runs checks of foreign rules on a foreign text, which may never end, in a separate process. */
+  /** Runs untrusted rules on the untrusted answer, which may never end, in a separate process. */
   readonly checks: Pick<CheckRunner, 'perform'>;
   /** Returns the reply of the judge, or of the question's own model. */
   readonly ask: (question: ModelQuestion) => Promise<string>;
   /** Returns the context for code; contains the prompt only if requested. */
   readonly buildContext: (options: {
-    readonly wantsPrompt: boolean;
+    readonly needsPrompt: boolean;
   }) => Promise<JavaScriptInput['context']>;
   /** Runs code on the answer, or on a transformed answer. */
   readonly runJavaScript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
@@ -95,7 +97,7 @@ export interface CheckedAnswer {
     output: string,
   ) => Promise<CommandFailure | undefined>;
   /** The values of the placeholders of `llm`, except the answer. */
-  readonly values: ReadonlyMap<string, string>;
+  readonly placeholderValues: ReadonlyMap<string, string>;
 }
 
 /** The part of an expectation that was not met. */
@@ -109,12 +111,13 @@ export interface UnmetPart {
 /** An expectation that was not met, with its place. */
 export type UnmetExpectation = UnmetPart & Pick<Expectation, 'line' | 'at'>;
 
+/** A question about an answer, to a judge or to the question's own model. */
 export interface ModelQuestion {
   readonly prompt: string;
   readonly system?: string | undefined;
   /** The model to ask without `--judge`. */
   readonly model?: string | undefined;
-  readonly rank?: JudgeRank | undefined;
+  readonly judgeRank?: JudgeRank | undefined;
   readonly judgeConfig?: JsonObject | undefined;
 }
 
@@ -127,7 +130,7 @@ export type JudgeRank = 'first' | 'last';
 /** The failure of a program that did not accept an answer. */
 export interface CommandFailure {
   /** The end as text, such as `ended with 1`. */
-  readonly end: string;
+  readonly endText: string;
   /** The beginning of its output. */
   readonly output: string;
 }

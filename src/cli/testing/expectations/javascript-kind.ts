@@ -3,7 +3,7 @@ import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { findNodeOnlyName } from '../../../processes/node-only.ts';
 import type { JavaScript, JavaScriptResult } from '../../checks/load-javascript.ts';
 import { requireText } from '../cases/test-values.ts';
-import { BrokenCheck, type CheckedAnswer, type UnmetPart } from './expectation.ts';
+import { BrokenCheckError, type CheckedAnswer, type UnmetPart } from './expectation.ts';
 import { createExpectationKind, quoteExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
 import { readScript } from './read-script.ts';
 
@@ -20,7 +20,7 @@ interface Scoring {
    */
   readonly isAsPromptfoo: boolean;
   /** True for code of a configuration of promptfoo that uses what only Node has. */
-  readonly isForNode: boolean;
+  readonly needsNode: boolean;
 }
 
 /** Code that accepts an answer with true, a score, or `{pass, score, reason}`. */
@@ -38,36 +38,36 @@ export const JAVASCRIPT_KIND = createExpectationKind<Scoring>({
     sourceText: requireText(value, key),
     threshold,
     isAsPromptfoo,
-    isForNode:
+    needsNode:
       isAsPromptfoo &&
       !isFileName(value) &&
       findNodeOnlyName(requireText(value, key)) !== undefined,
   }),
   formatText: ({ sourceText }) => quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
   findMismatch: async (scoring, answer) => {
-    if (startsNode(scoring)) return await checkScoringWithNode(scoring, answer);
+    if (startsNode(scoring)) return await findMismatchWithNode(scoring, answer);
     const result = await answer.runJavaScript(scoring.script, answer.value);
-    const fault = findResultFault(result, scoring);
-    return fault === undefined ? undefined : { message: fault, actual: answer.text };
+    const message = explainRejection(result, scoring);
+    return message === undefined ? undefined : { message, actual: answer.text };
   },
-  deriveProperties: scoring => ({ ...(startsNode(scoring) && { isProgram: true }) }),
+  deriveProperties: scoring => ({ ...(startsNode(scoring) && { runsProgram: true }) }),
 });
 
-function startsNode({ script, isForNode }: Scoring): boolean {
-  return script.file !== undefined || isForNode;
+function startsNode({ script, needsNode }: Scoring): boolean {
+  return script.file !== undefined || needsNode;
 }
 
 function isFileName(value: YamlValue): boolean {
   return value.scalar?.startsWith('file://') === true;
 }
 
-/** Lets Node check an answer. */
-async function checkScoringWithNode(
+/** Lets Node score an answer. Returns the mismatch, if there is one. */
+async function findMismatchWithNode(
   { script, sourceText, threshold, isAsPromptfoo }: Scoring,
   answer: CheckedAnswer,
 ): Promise<UnmetPart | undefined> {
   const context = {
-    ...(await answer.buildContext({ wantsPrompt: true })),
+    ...(await answer.buildContext({ needsPrompt: true })),
     ...(script.config !== undefined && { config: script.config }),
   };
   const verdict = await answer.checkWithNode(script, {
@@ -76,31 +76,38 @@ async function checkScoringWithNode(
     isAsPromptfoo,
     threshold,
   });
-  if ('fault' in verdict) throw new BrokenCheck(`${quoteExcerpt(sourceText)}: ${verdict.fault}`);
+  if ('fault' in verdict) {
+    throw new BrokenCheckError(`${quoteExcerpt(sourceText)}: ${verdict.fault}`);
+  }
   if (verdict.passes) return undefined;
 
   return { message: `${quoteExcerpt(sourceText)}: ${verdict.reason}`, actual: answer.text };
 }
 
-function findResultFault(
+/**
+ * Returns the reason that the result of code doesn't accept an answer; undefined if it does.
+ *
+ * @throws {BrokenCheckError} if the code failed, or its result has another form
+ */
+function explainRejection(
   result: JavaScriptResult,
   { sourceText, threshold, isAsPromptfoo }: Scoring,
 ): string | undefined {
   const code = quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' '));
-  if ('fault' in result) throw new BrokenCheck(`${code}: ${result.fault}`);
+  if ('fault' in result) throw new BrokenCheckError(`${code}: ${result.fault}`);
 
   const { value } = result;
   if (typeof value === 'boolean') return value ? undefined : `${code} returns false`;
-  if (typeof value === 'number') return findScoreFault(value, threshold, code);
+  if (typeof value === 'number') return explainLowScore(value, threshold, code);
 
   const pass = findOwnValue(value ?? null, 'pass');
   const score = findOwnValue(value ?? null, 'score');
   const reason = findOwnValue(value ?? null, 'reason');
 
-  const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
-  if (typeof pass !== 'boolean' || !isWhole) {
+  const hasAllFields = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
+  if (typeof pass !== 'boolean' || !hasAllFields) {
     const valueText = value === undefined ? 'nothing' : quoteExcerpt(JSON.stringify(value));
-    throw new BrokenCheck(
+    throw new BrokenCheckError(
       `${code} returns ${valueText}: it must return true or false, a score, or {pass, score, reason}`,
     );
   }
@@ -111,10 +118,11 @@ function findResultFault(
   }
 
   const hasScore = threshold !== undefined && typeof score === 'number' && !isAsPromptfoo;
-  return hasScore ? findScoreFault(score, threshold, code) : undefined;
+  return hasScore ? explainLowScore(score, threshold, code) : undefined;
 }
 
-function findScoreFault(
+/** Returns the reason that a score is too low; undefined if it passes. */
+function explainLowScore(
   score: number,
   threshold: number | undefined,
   code: string,

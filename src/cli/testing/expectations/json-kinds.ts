@@ -19,7 +19,23 @@ import {
 } from './expectation-kind.ts';
 import { findFirstDifference, parseAnswerJson, pickExpected } from './json-match.ts';
 
-const SCHEMA = { type: ['string', 'object', 'boolean'] };
+/** A schema that some JSON in the answer must match. */
+interface ContainedJson {
+  readonly schema: object | boolean;
+  /** True to read objects as promptfoo does. */
+  readonly isLoose: boolean;
+}
+
+/** A schema that the answer must match. */
+interface NamedSchema {
+  /** The file; undefined if the schema is inline. */
+  readonly file: string | undefined;
+  readonly schema: object | boolean;
+  readonly check: OutputSchemaCheck;
+}
+
+/** The values that stand for a schema: its file, or the schema itself. */
+const SCHEMA_VALUE_TYPES = { type: ['string', 'object', 'boolean'] };
 
 /** Expectations of an answer as JSON. */
 export const JSON_KINDS = {
@@ -33,10 +49,10 @@ export const JSON_KINDS = {
         return { message: json.fault, expected: formatIndentedJson(expected), actual: text };
       }
 
-      const different = findFirstDifference(expected, json.value);
+      const difference = findFirstDifference(expected, json.value);
       return (
-        different && {
-          message: `differs at ${JSON.stringify(different.pointer)}: ${different.message}`,
+        difference && {
+          message: `differs at ${JSON.stringify(difference.pointer)}: ${difference.message}`,
           expected: formatIndentedJson(expected),
           actual: formatIndentedJson(pickExpected(expected, json.value)),
         }
@@ -73,7 +89,7 @@ export const JSON_KINDS = {
       }
       try {
         const { isTruthy, json: selectedJson } = await checks.perform(
-          'select',
+          'evaluateExpression',
           expression,
           json.value,
           0,
@@ -93,7 +109,7 @@ export const JSON_KINDS = {
   }),
   schema: createExpectationKind<NamedSchema>({
     schema: {
-      ...SCHEMA,
+      ...SCHEMA_VALUE_TYPES,
       description: 'a JSON Schema that the answer must match, or the file that contains it',
     },
     read: readExpectedSchema,
@@ -112,7 +128,7 @@ export const JSON_KINDS = {
   }),
   containsJson: createExpectationKind<ContainedJson>({
     schema: {
-      ...SCHEMA,
+      ...SCHEMA_VALUE_TYPES,
       description: 'true, or the JSON Schema of a JSON value somewhere in the answer',
     },
     read: async (value, reading) => ({
@@ -132,30 +148,17 @@ export const JSON_KINDS = {
   }),
 } as const;
 
-interface ContainedJson {
-  readonly schema: object | boolean;
-  /** True to read objects as promptfoo does. */
-  readonly isLoose: boolean;
-}
-
-interface NamedSchema {
-  /** The file; undefined if the schema is inline. */
-  readonly file: string | undefined;
-  readonly schema: object | boolean;
-  readonly check: OutputSchemaCheck;
-}
-
 /** Reads a schema, inline or from the file that the value names. */
 async function readExpectedSchema(
   value: YamlValue,
   { ctx, key }: ExpectationReading,
 ): Promise<NamedSchema> {
-  const writtenValue = value.toJson();
+  const inlineSchema = value.toJson();
   const file =
-    value.isMap || typeof writtenValue === 'boolean' ? undefined : requireText(value, key);
+    value.isMap || typeof inlineSchema === 'boolean' ? undefined : requireText(value, key);
   try {
     if (file !== undefined) checkNamedFile(ctx, file);
-    const schema = file === undefined ? writtenValue : await readJsonFile(ctx, file, key);
+    const schema = file === undefined ? inlineSchema : await readJsonFile(ctx, file, key);
     const check = await createSchemaCheck(
       ctx,
       schema,

@@ -5,6 +5,9 @@ import { shorten } from '../../../utils/shortened.ts';
 
 const CODE_FENCE = '```';
 
+/** Maximum length of a value in a message, in characters. */
+const MAX_SHOWN_JSON_LENGTH = 80;
+
 /** Parses the JSON of an answer, bare or alone in a code fence. */
 export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
   const json = readJson(text);
@@ -21,6 +24,7 @@ function findFencedText(text: string): string | undefined {
   return text.slice(opening.length, -CODE_FENCE.length);
 }
 
+/** The place of a difference, as a JSON Pointer, and what differs there. */
 export interface JsonDifference {
   readonly pointer: string;
   readonly message: string;
@@ -34,10 +38,10 @@ export function findFirstDifference(
 ): JsonDifference | undefined {
   if (isJsonObject(expected) && isJsonObject(actual)) {
     return findDefined(Object.entries(expected), ([key, value]) => {
-      const inner = pointer + encodePointerStep(key);
+      const innerPointer = pointer + encodePointerStep(key);
       return Object.hasOwn(actual, key)
-        ? findFirstDifference(value, actual[key], inner)
-        : { pointer: inner, message: 'it is missing' };
+        ? findFirstDifference(value, actual[key], innerPointer)
+        : { pointer: innerPointer, message: 'it is missing' };
     });
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
@@ -60,5 +64,5 @@ export function pickExpected(expected: unknown, actual: unknown): unknown {
 }
 
 function formatShortJson(value: unknown): string {
-  return shorten(JSON.stringify(value), 80);
+  return shorten(JSON.stringify(value), MAX_SHOWN_JSON_LENGTH);
 }

@@ -11,7 +11,7 @@ import { readScript } from './read-script.ts';
 import { transformOutput } from './transform-output.ts';
 
 /** Keys next to an expectation's own that change its check. */
-const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
+const MODIFIER_KEYS: readonly string[] = ['threshold', 'transform', 'judge'];
 
 /** A key of promptfoo's assertions: the value that code sees as `context.config`. */
 const CONFIG_KEY = 'config';
@@ -43,7 +43,7 @@ export async function readExpectations(
 async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const kinds = Object.keys(EXPECTATION_KINDS);
   const { isAsPromptfoo } = ctx;
-  const modifierKeys = isAsPromptfoo ? [...MODIFIERS, CONFIG_KEY] : MODIFIERS;
+  const modifierKeys = isAsPromptfoo ? [...MODIFIER_KEYS, CONFIG_KEY] : MODIFIER_KEYS;
   const entries = readMapFields(value, 'an expectation', [...kinds, ...modifierKeys]);
 
   const kindEntries = [...entries].filter(([key]) => !modifierKeys.includes(key));
@@ -61,7 +61,7 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
     const reading = { ctx, key, readInner, threshold, config, judge, isAsPromptfoo };
     const unplaced = await EXPECTATION_KINDS[kind].read(entry.value, reading);
     const expectation = createExpectation(kind, unplaced, { line: entry.line, at: entry.offset });
-    return script ? onTransformed(expectation, script) : expectation;
+    return script ? withTransform(expectation, script) : expectation;
   });
 }
 
@@ -86,7 +86,7 @@ async function readModifiers(entries: YamlEntries, ctx: ExpectationsContext) {
 }
 
 /** Returns the expectation applied to the answer that the code transforms. */
-function onTransformed(expectation: Expectation, script: JavaScript): Expectation {
+function withTransform(expectation: Expectation, script: JavaScript): Expectation {
   return {
     ...expectation,
     findMismatch: async answer => {
@@ -99,16 +99,16 @@ function onTransformed(expectation: Expectation, script: JavaScript): Expectatio
 /** Reads a judge: a model, which has its own config in a configuration of promptfoo. */
 export function readJudge(
   value: YamlValue,
-  { judgeRank: rank, isAsPromptfoo }: Pick<ExpectationsContext, 'judgeRank' | 'isAsPromptfoo'>,
+  { judgeRank, isAsPromptfoo }: Pick<ExpectationsContext, 'judgeRank' | 'isAsPromptfoo'>,
 ): NamedJudge {
-  if (!isAsPromptfoo || !value.isMap) return { model: requireText(value, 'judge'), rank };
+  if (!isAsPromptfoo || !value.isMap) return { model: requireText(value, 'judge'), judgeRank };
   const fields = readMapFields(value, 'a judge', ['model', 'config']);
   const model = fields.get('model')?.value ?? value;
   const config = fields.get('config')?.value.toJson();
 
   return {
     model: requireText(model, 'judge'),
-    rank,
+    judgeRank,
     ...(isJsonObject(config) && { judgeConfig: config }),
   };
 }

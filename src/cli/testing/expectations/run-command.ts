@@ -12,11 +12,11 @@ import {
 } from '../../checks/case-program.ts';
 import type { CommandFailure } from './expectation.ts';
 
-/** Number of characters of its output to show. */
-const MAX_SHOWN_VERDICT = 2000;
+/** Maximum length of a program's output to show, in characters. */
+const MAX_PROGRAM_OUTPUT_LENGTH = 2000;
 
 /** Maximum wait for a program's output after its last process has ended, in milliseconds. */
-const VERDICT_GRACE_MS = 1000;
+const OUTPUT_GRACE_MS = 1000;
 
 /**
  * Runs a program on an answer, which is on its standard input. Ends processes that the program
@@ -33,7 +33,7 @@ export async function runCommand(
   let program: CaseProgram | undefined;
   try {
     program = await startCaseProgram(argv, testCase, options);
-    return await awaitVerdict(program, testCase.output, options.signal);
+    return await awaitFailure(program, testCase.output, options.signal);
   } catch (error) {
     options.signal.throwIfAborted();
     throw programStartError(argv, error);
@@ -42,38 +42,31 @@ export async function runCommand(
   }
 }
 
-async function awaitVerdict(
+/** Returns the failure of a program on an answer; undefined if it exited with 0. */
+async function awaitFailure(
   { tree }: CaseProgram,
   answer: string,
   signal: AbortSignal,
 ): Promise<CommandFailure | undefined> {
   const { child, whenEnded, whenClosed } = tree;
-  const output = new OutputBeginning([child.stdout, child.stderr], MAX_SHOWN_VERDICT);
+  const output = new OutputBeginning([child.stdout, child.stderr], MAX_PROGRAM_OUTPUT_LENGTH);
   child.stdin.end(answer);
   const end = await withTimeout(CHECK_PROGRAM_LIMIT_MS, signal, limitSignal =>
-    awaitEndText(whenEnded, limitSignal),
+    resolveWhenAborted(whenEnded, limitSignal),
   );
   signal.throwIfAborted();
-  if (end === 'ended with 0') return undefined;
+  if (end?.code === 0) return undefined;
 
   await tree.end();
-  await Promise.race([whenClosed, delay(VERDICT_GRACE_MS)]);
+  await Promise.race([whenClosed, delay(OUTPUT_GRACE_MS)]);
   return {
-    end: end ?? `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`,
+    endText: formatEnd(end),
     output: output.text,
   };
 }
 
-/**
- * Returns a text about the end of a program; undefined after a timeout.
- *
- * @throws the error of starting it
- */
-async function awaitEndText(
-  programEnd: Promise<ProgramEnd>,
-  limitSignal: AbortSignal,
-): Promise<string | undefined> {
-  const end = await resolveWhenAborted(programEnd, limitSignal);
-  if (end === undefined) return undefined;
+/** Describes the end of a program; undefined means that it took too long. */
+function formatEnd(end: ProgramEnd | undefined): string {
+  if (end === undefined) return `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`;
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
 }

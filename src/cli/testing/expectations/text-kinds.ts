@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../../utils/error-utils.ts';
-import { readInputText, readWord, requireText, testFileError } from '../cases/test-values.ts';
+import { readInputText, requireScalar, requireText, testFileError } from '../cases/test-values.ts';
 import {
   createExpectationKind,
   type ExpectationKind,
@@ -10,6 +10,7 @@ import {
 
 type TextPredicate = (text: string, expected: string) => boolean;
 
+/** The text that a whole answer must be. */
 interface WholeText {
   readonly text: string;
   /** True if a line break at the end counts too, as in promptfoo. */
@@ -81,20 +82,20 @@ export const TEXT_KINDS = {
 function createTextKind(
   description: string,
   mismatchVerb: string,
-  meets: TextPredicate,
+  isMet: TextPredicate,
 ): ExpectationKind<string> {
   return createExpectationKind({
     schema: { ...SCALAR_SCHEMA, description },
-    read: (value, { key }) => readWord(value, key),
+    read: (value, { key }) => requireScalar(value, key),
     findMismatch: (expected, { text }) =>
-      meets(text, expected)
+      isMet(text, expected)
         ? undefined
         : { message: `${mismatchVerb} ${quoteExcerpt(expected)}`, actual: text },
   });
 }
 
-function ignoreCase(meets: TextPredicate): TextPredicate {
-  return (text, expected) => meets(text.toLowerCase(), expected.toLowerCase());
+function ignoreCase(isMet: TextPredicate): TextPredicate {
+  return (text, expected) => isMet(text.toLowerCase(), expected.toLowerCase());
 }
 
 function withoutLastBreak(text: string): string {

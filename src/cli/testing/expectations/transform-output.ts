@@ -34,9 +34,9 @@ export function formatValue(
   { isAsPromptfoo }: Pick<CheckedAnswer, 'isAsPromptfoo'>,
 ): string {
   if (typeof value === 'string') return value;
-  return JSON.stringify(value, undefined, isDeep(value) && !isAsPromptfoo ? 2 : 0);
+  return JSON.stringify(value, undefined, isListOrObject(value) && !isAsPromptfoo ? 2 : 0);
 }
 
-function isDeep(value: JsonValue): boolean {
+function isListOrObject(value: JsonValue): boolean {
   return isJsonList(value) || isJsonObject(value);
 }

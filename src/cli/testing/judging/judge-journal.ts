@@ -12,7 +12,7 @@ interface JudgeJournalOptions {
   readonly journal: BatchJournal;
   /** True to resume from an earlier invocation's questions. */
   readonly resume: boolean;
-  /** True to repeat questions that failed or were interrupted. */
+  /** True to ask questions without a known answer again. */
   readonly retryUnknown: boolean;
 }
 
@@ -22,39 +22,41 @@ export class JudgeJournal implements JudgeLog {
   readonly #journal: BatchJournal;
   readonly repetitionId: string;
   readonly repeatsFailed: boolean;
-  readonly #earlier: EarlierQuestion[];
-  #hasBegun = false;
+  readonly #earlierQuestions: EarlierQuestion[];
+  #hasAsked = false;
 
   constructor(
     ctx: Pick<Context, 'clock'>,
-    job: string,
+    repetitionId: string,
     { journal, resume, retryUnknown }: JudgeJournalOptions,
   ) {
     this.#ctx = ctx;
-    this.repetitionId = job;
+    this.repetitionId = repetitionId;
     this.#journal = journal;
     this.repeatsFailed = retryUnknown;
-    const questions = [...(resume ? journal.extras.values() : [])].filter(belongsTo(job));
+    const questions = [...(resume ? journal.extras.values() : [])].filter(isAbout(repetitionId));
     // The last answer to a repeated question counts.
-    this.#earlier = retryUnknown ? questions.filter(({ runId }) => runId !== undefined) : questions;
+    this.#earlierQuestions = retryUnknown
+      ? questions.filter(({ runId }) => runId !== undefined)
+      : questions;
   }
 
   /** True if this invocation of the test has asked a judge. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
+  get hasAsked(): boolean {
+    return this.#hasAsked;
   }
 
   takeEarlierResult(
     { promptVersionId, digest }: CreationRequest,
     declarationDigest: string | undefined,
   ): ReturnType<JudgeLog['takeEarlierResult']> {
-    const index = this.#earlier.findLastIndex(
-      ({ entry, declarationDigest: before }) =>
-        entry.promptVersionId === promptVersionId &&
-        entry.inputsDigest === digest &&
-        before === declarationDigest,
+    const index = this.#earlierQuestions.findLastIndex(
+      earlier =>
+        earlier.entry.promptVersionId === promptVersionId &&
+        earlier.entry.inputsDigest === digest &&
+        earlier.declarationDigest === declarationDigest,
     );
-    const [question] = index === -1 ? [] : this.#earlier.splice(index, 1);
+    const [question] = index === -1 ? [] : this.#earlierQuestions.splice(index, 1);
     if (question === undefined) return undefined;
 
     const { runId, entry } = question;
@@ -68,8 +70,8 @@ export class JudgeJournal implements JudgeLog {
     });
   }
 
-  begin(entry: JournalEntry, declarationDigest: string | undefined): Promise<void> {
-    this.#hasBegun = true;
+  recordCreation(entry: JournalEntry, declarationDigest: string | undefined): Promise<void> {
+    this.#hasAsked = true;
     const { repetitionId: job } = this;
     return this.#journal.append({
       kind: 'extra creation',
@@ -80,13 +82,15 @@ export class JudgeJournal implements JudgeLog {
     });
   }
 
-  end(creation: string, runId: string | null): Promise<void> {
-    return this.#journal.append({ kind: 'extra end', journalId: creation, runId });
+  recordEnd(creationId: string, runId: string | null): Promise<void> {
+    return this.#journal.append({ kind: 'extra end', journalId: creationId, runId });
   }
 }
 
+/** A question of an earlier invocation, with its creation. */
 type EarlierQuestion = ExtraCreation & { readonly entry: JournalEntry };
 
-function belongsTo(job: string): (extra: ExtraCreation) => extra is EarlierQuestion {
-  return (extra): extra is EarlierQuestion => extra.job === job && extra.entry !== undefined;
+function isAbout(repetitionId: string): (extra: ExtraCreation) => extra is EarlierQuestion {
+  return (extra): extra is EarlierQuestion =>
+    extra.job === repetitionId && extra.entry !== undefined;
 }

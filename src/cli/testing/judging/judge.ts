@@ -62,9 +62,9 @@ export interface JudgeLog {
     declarationDigest: string | undefined,
   ): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
   /** Records that a creation is about to be sent. */
-  begin(entry: JournalEntry, declarationDigest: string | undefined): Promise<void>;
+  recordCreation(entry: JournalEntry, declarationDigest: string | undefined): Promise<void>;
   /** Records the run of a creation; null if it made none. */
-  end(creation: string, runId: string | null): Promise<void>;
+  recordEnd(creationId: string, runId: string | null): Promise<void>;
 }
 
 /** A question with its request to a model. */
@@ -74,13 +74,14 @@ interface PreparedQuestion
   readonly connection: Connection;
 }
 
+/** A question with the body of its creation. */
 interface AskedQuestion extends PreparedQuestion {
   readonly body: ReturnType<typeof buildRunBody>;
 }
 
-type RequestedModel = Pick<ModelQuestion, 'model' | 'rank' | 'judgeConfig'>;
+type RequestedModel = Pick<ModelQuestion, 'model' | 'judgeRank' | 'judgeConfig'>;
 
-/** The model that judges, with its config. */
+/** The model that judges, with its config; undefined if none is named. */
 interface ChosenJudge {
   readonly model: string | undefined;
   readonly config?: JsonObject | undefined;
@@ -94,7 +95,7 @@ export class Judge {
   readonly #versions = new Map<string, Promise<JudgeVersion>>();
   #connection: Promise<Connection> | undefined;
 
-  /** @param model overrides the model that a question names */
+  /** @param model the model of `--judge`, which overrides most models that questions name */
   constructor(ctx: Context, model: string | undefined, budget: Budget) {
     this.#ctx = ctx;
     this.#model = model;
@@ -102,13 +103,13 @@ export class Judge {
   }
 
   /** @throws {CliError} USAGE_ERROR if the model does not exist */
-  async check(requested: RequestedModel): Promise<void> {
+  async checkModel(requested: RequestedModel): Promise<void> {
     await this.#getVersion(this.#chooseJudge(requested));
   }
 
   /** @throws {CliError} CONFIG_ERROR if the model has no price under `--max-cost` */
-  async checkPrice({ model, rank, judgeConfig }: RequestedModel): Promise<void> {
-    const body = await this.#createBody({ prompt: '?', model, rank, judgeConfig });
+  async checkPrice({ model, judgeRank, judgeConfig }: RequestedModel): Promise<void> {
+    const body = await this.#buildBody({ prompt: '?', model, judgeRank, judgeConfig });
     await this.#budget.checkPrice(await this.#connect(), body);
   }
 
@@ -125,7 +126,7 @@ export class Judge {
     { providerBatch }: { readonly providerBatch: boolean },
   ): Promise<void> {
     const { estimatedCredits } = await this.#getVersion(this.#chooseJudge(question));
-    await forecast.add(await this.#connect(), await this.#createBody(question), {
+    await forecast.add(await this.#connect(), await this.#buildBody(question), {
       estimatedCredits,
       providerBatch,
     });
@@ -139,7 +140,7 @@ export class Judge {
    * @throws {CliError} if the model does not exist, or the run failed
    */
   async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
-    const preparedQuestion = await this.prepare(question);
+    const preparedQuestion = await this.prepareQuestion(question);
     const body = buildRunBody(preparedQuestion.request);
     const askedQuestion = { ...preparedQuestion, body };
     const { runId, entry } = log.takeEarlierResult(body, preparedQuestion.declarationDigest) ?? {};
@@ -162,12 +163,12 @@ export class Judge {
    *
    * @throws {CliError} USAGE_ERROR if the model does not exist
    */
-  async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
+  async prepareQuestion(question: ModelQuestion): Promise<PreparedQuestion> {
     const { estimatedCredits, declarationDigest } = await this.#getVersion(
       this.#chooseJudge(question),
     );
     const connection = await this.#connect();
-    const request = await this.#createRequest(question);
+    const request = await this.#buildRequest(question);
     return { connection, request, estimatedCredits, declarationDigest };
   }
 
@@ -184,10 +185,10 @@ export class Judge {
       waitForKnownRun(this.#ctx, connection, runId, { idFromService: false });
     const run = await readRun();
     if (run.runStatus !== 'succeeded' && log.repeatsFailed) return undefined;
-    if (connection.recorder?.adopt === undefined) return run;
+    if (connection.recorder?.registerEarlierRun === undefined) return run;
 
     // The run is read once more, because only answers that are used may be recorded.
-    connection.recorder.adopt(runId, body.recordedRequest);
+    connection.recorder.registerEarlierRun(runId, body.recordedRequest);
     return await readRun();
   }
 
@@ -212,10 +213,10 @@ export class Judge {
       entry: entry && { ...entry, baseUrl: connection.serviceName },
       onBegin: journalEntry => {
         creationId = journalEntry.id;
-        return log.begin(journalEntry, declarationDigest);
+        return log.recordCreation(journalEntry, declarationDigest);
       },
     }).catch(async (error: unknown) => {
-      if (creationId !== '' && !mayHaveRun(error)) await log.end(creationId, null);
+      if (creationId !== '' && !mayHaveRun(error)) await log.recordEnd(creationId, null);
       throw error;
     });
     if (creationResult.kind === 'running') {
@@ -224,17 +225,17 @@ export class Judge {
 
     const { run } = creationResult;
     const fault = findProviderFault(connection, run);
-    await log.end(creationId, fault === undefined ? run.runId : null);
+    await log.recordEnd(creationId, fault === undefined ? run.runId : null);
     if (fault) throw fault;
 
     return run;
   }
 
-  async #createBody(question: ModelQuestion): Promise<CreationRequest> {
-    return buildRunBody(await this.#createRequest(question));
+  async #buildBody(question: ModelQuestion): Promise<CreationRequest> {
+    return buildRunBody(await this.#buildRequest(question));
   }
 
-  async #createRequest({ prompt, system, ...requested }: ModelQuestion): Promise<RunRequest> {
+  async #buildRequest({ prompt, system, ...requested }: ModelQuestion): Promise<RunRequest> {
     const judge = this.#chooseJudge(requested);
     const { promptVersionId } = await this.#getVersion(judge);
     const text = new Map(system === undefined ? [] : [['system', system]]);
@@ -244,12 +245,12 @@ export class Judge {
     return { ...request, ...(judge.model !== undefined && { model: judge.model }) };
   }
 
-  #chooseJudge({ model, rank, judgeConfig: config }: RequestedModel): ChosenJudge {
-    if (rank === 'first' && model !== undefined) return { model, config };
+  #chooseJudge({ model, judgeRank, judgeConfig: config }: RequestedModel): ChosenJudge {
+    if (judgeRank === 'first' && model !== undefined) return { model, config };
     if (this.#model !== undefined) return { model: this.#model };
     const setting = this.#ctx.settings.get('judge');
-    const isSetting = model === undefined || (rank === 'last' && setting !== undefined);
-    return isSetting ? { model: setting } : { model, config };
+    const usesSetting = model === undefined || (judgeRank === 'last' && setting !== undefined);
+    return usesSetting ? { model: setting } : { model, config };
   }
 
   #connect(): Promise<Connection> {

@@ -5,6 +5,7 @@ import { computeRequestDigest, type RunRequest } from '../../inputs/request-body
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 
+/** A question about the answer of a repetition. */
 export interface JudgeQuestion {
   /** The id of the repetition whose answer it is about. */
   readonly repetitionId: string;
@@ -31,8 +32,8 @@ const MAX_PROGRAMS = 4;
  * an answer, because a provider's batch takes minutes or hours even for a few questions.
  *
  * `#runningCount` is the number of checks, or parts of them, that may still ask. A check counts as
- * one; split into three parts, as three, until its last part leaves the one of the check itself. Who
- * waits for an answer doesn't count. At 0, a round is asked.
+ * one; split into three parts, it counts as three until the first two have ended. A check or part
+ * that waits for an answer doesn't count. At 0, a round is asked.
  */
 export class QuestionRounds {
   readonly #answerAll: (questions: readonly PendingQuestion[]) => Promise<void>;
@@ -80,6 +81,7 @@ export class QuestionRounds {
     if (failure) throw toError(failure.reason);
   }
 
+  /** Asks a question with the next round. Rejects if the round, or an earlier one, failed. */
   ask(question: JudgeQuestion): Promise<RequestResult> {
     if (this.#fault !== undefined) return Promise.reject(this.#fault);
     return new Promise((resolve, reject) => {

@@ -17,10 +17,10 @@ import { runFileTask } from '../cases/run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
 import type { NamedJudge } from '../expectations/expectation-kind.ts';
 import { makePromptsByProgram, makePromptsByTemplate } from './prompts-by-case.ts';
-import { runTestPrograms } from './run-test-programs.ts';
+import { type NamedConfiguration, runTestPrograms } from './run-test-programs.ts';
 
-/** Number of prompts for which a configuration is parsed once. */
-const PROMPTS_AT_ONCE = 64;
+/** Maximum number of prompts for which a configuration is parsed once. */
+const MAX_PROMPTS_AT_ONCE = 64;
 
 /** Maximum number of times that the tests of a program may name programs in turn. */
 const MAX_PROGRAM_ROUNDS = 5;
@@ -29,15 +29,16 @@ const MAX_PROGRAM_ROUNDS = 5;
  * A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file.
  */
 export interface ConvertedTests {
-  readonly prompt: string;
-  /** The content of the test file. */
-  readonly test: JsonObject;
+  /** The text of the prompt file. */
+  readonly promptText: string;
+  /** The content of the test file, as data. */
+  readonly testFileContent: JsonObject;
   /** The facts about each case of the test file. */
   readonly cases: readonly ConvertedCase[];
   /** The indices of the cases for this prompt; all if undefined. */
   readonly caseIndices?: ReadonlySet<number>;
   /** The index of the model to run these cases with, instead of their own. */
-  readonly model?: number;
+  readonly modelIndex?: number;
   /** The template that makes the prompt of each case, if there is one. */
   readonly template?: PromptTemplate | undefined;
   /** The fault of these cases, if their prompt can't be sent. */
@@ -45,13 +46,13 @@ export interface ConvertedTests {
   /** The line of the prompt in the configuration; default 1. */
   readonly line?: number;
   /** The number of the prompt in the configuration, from 1. */
-  readonly number: number;
+  readonly promptNumber: number;
 }
 
 export interface PromptfooTests {
   readonly prompts: readonly ConvertedTests[];
   /** promptfoo's default judge, used if nothing names a judge. */
-  readonly judge: NamedJudge | undefined;
+  readonly defaultJudge: NamedJudge | undefined;
   readonly leftOutCaseCount: number;
   /** Maximum number of cases to run at a time. */
   readonly maxConcurrency: number | undefined;
@@ -99,13 +100,15 @@ export async function convertTestedConfiguration(
 
   const prompts: ConvertedTests[] = [];
   for (const [index, prompt] of convertedPrompts.entries()) {
-    prompts.push(...(await readConvertedTests(ctx, prompt, { file, name, number: index + 1 })));
+    prompts.push(
+      ...(await readConvertedTests(ctx, prompt, { file, name, promptNumber: index + 1 })),
+    );
   }
   checkRunnable(prompts, name);
 
   return {
     prompts,
-    judge: await findDefaultJudge(ctx),
+    defaultJudge: await findDefaultJudge(ctx),
     leftOutCaseCount: convertedPrompts.reduce(
       (sum, { leftOutCaseCount = 0 }) => sum + leftOutCaseCount,
       0,
@@ -133,7 +136,7 @@ function forgetDeclaredModels({ declaredModels }: Context, file: string): void {
   if (index !== -1) declaredModels.splice(index, 1);
 }
 
-/** Converts the configuration with the outputs of the programs that make its tests, by name. */
+/** Converts a configuration, with the outputs of the programs that make its tests, by name. */
 interface Converter {
   /** Converts it for its first prompt. */
   convertFirst(programOutputs: ProgramOutputs): Promise<ConvertedPrompt>;
@@ -155,7 +158,7 @@ async function createConverter(
   const { readDescribedNames } = await import('../../../models/catalogue/described-names.ts');
 
   const takenNames = await readDescribedNames(ctx);
-  const createWork = (programOutputs: ProgramOutputs) => {
+  const createTask = (programOutputs: ProgramOutputs) => {
     const options: ConvertOptions = {
       settingNames: [...PROVIDER_SETTINGS],
       directory: path.dirname(file),
@@ -172,9 +175,9 @@ async function createConverter(
   };
 
   return {
-    convertFirst: outputs => runFileTask(ctx, 'convert', createWork(outputs)),
+    convertFirst: outputs => runFileTask(ctx, 'convert', createTask(outputs)),
     convertMore: (numbers, outputs) =>
-      runFileTask(ctx, 'convertPrompts', { ...createWork(outputs), numbers }),
+      runFileTask(ctx, 'convertPrompts', { ...createTask(outputs), numbers }),
   };
 }
 
@@ -238,7 +241,7 @@ async function convertOtherPrompts(
     // Lets a signal be handled.
     await setImmediate();
     ctx.signal.throwIfAborted();
-    const numbers = pendingNumbers.splice(0, PROMPTS_AT_ONCE);
+    const numbers = pendingNumbers.splice(0, MAX_PROMPTS_AT_ONCE);
     let nextPrompts = await converter.convertMore(numbers, programOutputs);
 
     // The request bodies of two prompts may differ.
@@ -265,7 +268,7 @@ async function findDefaultJudge({ env }: Context): Promise<NamedJudge | undefine
     '../../../prompts/foreign/promptfoo/providers/default-judges.ts'
   );
   const [, model] = DEFAULT_JUDGES.find(([variable]) => Boolean(env[variable]?.trim())) ?? [];
-  return model === undefined ? undefined : { model, rank: 'last' };
+  return model === undefined ? undefined : { model, judgeRank: 'last' };
 }
 
 /**
@@ -282,11 +285,11 @@ async function readConvertedTests(
     template,
     isPromptLeftOut = false,
   }: ConvertedPrompt,
-  source: { readonly file: string; readonly name: string; readonly number: number },
+  source: NamedConfiguration & { readonly promptNumber: number },
 ): Promise<ConvertedTests[]> {
   if (testContent === undefined || isPromptLeftOut) return [];
 
-  const tests = { test: testContent, cases, number: source.number };
+  const tests = { testFileContent: testContent, cases, promptNumber: source.promptNumber };
   if (program) {
     const prompts = await makePromptsByProgram(ctx, program, cases, source);
     return prompts.map(casePrompt => ({ ...casePrompt, ...tests }));
@@ -297,13 +300,13 @@ async function readConvertedTests(
     return prompts.map(casePrompt => ({ ...casePrompt, ...tests, template }));
   }
 
-  return [{ prompt: promptText, ...tests }];
+  return [{ promptText, ...tests }];
 }
 
 /**
- * Checks that the prompts have no unsupported part. With `--skip-unsupported`, only notes each.
+ * Checks that the prompts have no unsupported part. With `--skip-unsupported`, only reports each.
  *
- * @throws {CliError} USAGE_ERROR that names each
+ * @throws {CliError} USAGE_ERROR that names each unsupported part
  */
 function checkSupported(
   ctx: Context,
@@ -313,32 +316,32 @@ function checkSupported(
   const notes = convertedPrompts
     .flatMap(converted => converted.notes)
     .filter(({ isHarmless }) => isHarmless !== true);
-  const places = [...new Set(notes.map(formatNote))];
-  const [firstPlace, ...otherPlaces] = places;
-  if (firstPlace === undefined) return;
+  const messages = [...new Set(notes.map(formatNote))];
+  const [firstMessage, ...otherMessages] = messages;
+  if (firstMessage === undefined) return;
 
   if (skipUnsupported) {
-    for (const place of places) ctx.io.noteOnce(`note: left out: ${place}`);
+    for (const place of messages) ctx.io.noteOnce(`note: left out: ${place}`);
     return;
   }
 
   const needsPrograms = notes.some(({ needsCommands }) => needsCommands);
-  const entries = convertedPrompts[0]?.modelsText;
-  if (needsPrograms && entries !== undefined) {
+  const modelsText = convertedPrompts[0]?.modelsText;
+  if (needsPrograms && modelsText !== undefined) {
     ctx.io.note('note: its programs and addresses as entries of a models file:');
-    for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${toOneLine(line)}`);
+    for (const line of modelsText.trimEnd().split('\n')) ctx.io.note(`  ${toOneLine(line)}`);
   }
 
-  const hints = [...otherPlaces];
+  const hints = [...otherMessages];
   if (needsPrograms) hints.push('If you trust the file, add --allow-commands.');
 
   if (notes.some(({ needsCommands }) => needsCommands !== true)) {
     hints.push(
-      `--skip-unsupported leaves out what has no equivalent (${pluralize(places.length, 'place')}).`,
+      `--skip-unsupported leaves out what has no equivalent (${pluralize(messages.length, 'place')}).`,
     );
   }
 
-  throw usageError(firstPlace, ...hints, 'Nothing was sent.');
+  throw usageError(firstMessage, ...hints, 'Nothing was sent.');
 }
 
 function formatNote({ file, line, message }: ConversionNote): string {

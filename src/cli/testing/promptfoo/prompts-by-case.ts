@@ -12,10 +12,10 @@ import type { NamedConfiguration } from './run-test-programs.ts';
 
 /** A prompt that was made for some cases. */
 interface CasePrompt {
-  readonly prompt: string;
+  readonly promptText: string;
   readonly caseIndices: ReadonlySet<number>;
   /** The index of the model that it was made for, if it is for one model only. */
-  readonly model?: number;
+  readonly modelIndex?: number;
   readonly line: number;
   /** The reason that it can't be sent. */
   readonly fault?: string | undefined;
@@ -34,10 +34,10 @@ export async function makePromptsByProgram(
 ): Promise<CasePrompt[]> {
   const { argv, frontMatter, labels, line } = program;
   const id = frontMatter['model'] ?? 'echo';
-  const inputsByModel = (labels ?? [id]).map((label, model) =>
+  const inputsByModel = (labels ?? [id]).map((label, modelIndex) =>
     cases.map(({ vars, modelIndices }) => {
-      const isAsked = labels === undefined || (modelIndices?.includes(model) ?? true);
-      return isAsked ? JSON.stringify({ vars, provider: { id, label }, config: {} }) : undefined;
+      const isNeeded = labels === undefined || (modelIndices?.includes(modelIndex) ?? true);
+      return isNeeded ? JSON.stringify({ vars, provider: { id, label }, config: {} }) : undefined;
     }),
   );
 
@@ -45,13 +45,13 @@ export async function makePromptsByProgram(
   const inputs = [...new Set(inputsByModel.flat())].filter(input => input !== undefined);
   const outputs = await runProgramOnInputs(ctx, argv, { file, inputs, description });
   const prompts: CasePrompt[] = [];
-  for (const [model, inputsOfModel] of inputsByModel.entries()) {
+  for (const [modelIndex, inputsOfModel] of inputsByModel.entries()) {
     const texts = inputsOfModel.map(input =>
       input === undefined ? undefined : { text: outputs.get(input) ?? '' },
     );
     const promptsOfModel = await groupCasesByPrompt(texts, program, name);
     prompts.push(
-      ...promptsOfModel.map(prompt => (labels === undefined ? prompt : { ...prompt, model })),
+      ...promptsOfModel.map(prompt => (labels === undefined ? prompt : { ...prompt, modelIndex })),
     );
   }
 
@@ -79,11 +79,15 @@ export async function makePromptsByTemplate(
       `${name}:${template.line}: Nunjucks can't render the prompt: ${getErrorMessage(error)}`,
     );
   });
-  const prompts = renderedPrompts.map(({ text, fault }) => ({ text, fault }));
-  return await groupCasesByPrompt(prompts, template, name);
+  // Without the variables: cases with the same text share a prompt.
+  const texts = renderedPrompts.map(({ text, fault }) => ({ text, fault }));
+  return await groupCasesByPrompt(texts, template, name);
 }
 
-/** Groups cases with the same text as prompt, in their order, without those that have none. */
+/**
+ * Groups neighbouring cases whose prompts have the same text. Leaves out cases without a prompt, for
+ * which `texts` has undefined.
+ */
 async function groupCasesByPrompt(
   texts: readonly (Pick<NunjucksPrompt, 'text' | 'fault'> | undefined)[],
   promptSource: PromptProgram | PromptTemplate,
@@ -92,23 +96,23 @@ async function groupCasesByPrompt(
   const { convertRenderedPrompt } = await import(
     '../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts'
   );
-  const makePromptFile = await createPromptFileMaker(text =>
+  const createPromptFile = await loadPromptFileCreator(text =>
     convertRenderedPrompt(text, promptSource, name),
   );
 
   const prompts: (CasePrompt & { readonly key: string; readonly caseIndices: Set<number> })[] = [];
-  for (const [index, promptOfCase] of texts.entries()) {
-    if (promptOfCase === undefined) continue;
-    const key = JSON.stringify(promptOfCase);
-    const last = prompts.at(-1);
-    if (last?.key === key) {
-      last.caseIndices.add(index);
+  for (const [index, caseText] of texts.entries()) {
+    if (caseText === undefined) continue;
+    const key = JSON.stringify(caseText);
+    const lastPrompt = prompts.at(-1);
+    if (lastPrompt?.key === key) {
+      lastPrompt.caseIndices.add(index);
     } else {
       prompts.push({
         key,
         caseIndices: new Set([index]),
         line: promptSource.line,
-        ...makePromptFile(promptOfCase),
+        ...createPromptFile(caseText),
       });
     }
   }
@@ -117,23 +121,25 @@ async function groupCasesByPrompt(
 }
 
 /**
- * Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is
- * never sent.
+ * Returns a function that creates the text of a prompt file. For a prompt with a fault, that is a
+ * placeholder, which is never sent.
  */
-async function createPromptFileMaker(convertText: (text: string) => string) {
+async function loadPromptFileCreator(convertText: (text: string) => string) {
   const { InvalidPromptFileError } = await import('../../../prompts/findings.ts');
-  const standIn = convertText('-');
+  const placeholder = convertText('-');
   return ({
     text,
     fault,
-  }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'prompt' | 'fault'> => {
+  }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'promptText' | 'fault'> => {
     if (fault !== undefined) {
-      return { prompt: standIn, fault: `Nunjucks can't render its prompt: ${fault}` };
+      return { promptText: placeholder, fault: `Nunjucks can't render its prompt: ${fault}` };
     }
     try {
-      return { prompt: convertText(text) };
+      return { promptText: convertText(text) };
     } catch (error) {
-      if (error instanceof InvalidPromptFileError) return { prompt: standIn, fault: error.problem };
+      if (error instanceof InvalidPromptFileError) {
+        return { promptText: placeholder, fault: error.problem };
+      }
       throw error;
     }
   };

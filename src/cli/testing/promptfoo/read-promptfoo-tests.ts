@@ -18,41 +18,47 @@ import { type ConvertedTests, convertTestedConfiguration } from './convert-confi
  */
 export async function readPromptfooTests(
   ctx: Context,
-  file: string,
+  filePath: string,
   options: TestFileOptions,
 ): Promise<TestFile[]> {
-  const name = toPosixRelativePath(ctx.cwd, file);
-  const converted = await convertTestedConfiguration(ctx, { ...options, file, name });
-  const { prompts, judge, leftOutCaseCount, maxConcurrency } = converted;
-  const hasOnePrompt = new Set(prompts.map(({ number }) => number)).size === 1;
+  const name = toPosixRelativePath(ctx.cwd, filePath);
+  const { prompts, defaultJudge, leftOutCaseCount, maxConcurrency } =
+    await convertTestedConfiguration(ctx, { ...options, file: filePath, name });
+  const hasOnePrompt = new Set(prompts.map(({ promptNumber }) => promptNumber)).size === 1;
   const source = {
-    file,
+    path: filePath,
     name,
-    options: { ...options, judge, judgeRank: 'first' as const, isAsPromptfoo: true },
-    target: file,
+    options: { ...options, judge: defaultJudge, judgeRank: 'first' as const, isAsPromptfoo: true },
+    target: filePath,
   };
 
   // Many prompts have the same tests, which are read once.
-  const contentByTests = new Map<string, TestFileContent>();
+  const contents = new Map<string, TestFileContent>();
   const files: TestFile[] = [];
   for (const prompt of prompts) {
-    const tests = JSON.stringify(prompt.test);
-    const content =
-      contentByTests.get(tests) ?? (await readTestFileNode(ctx, toTestsNode(prompt), source));
-    contentByTests.set(tests, content);
+    const key = JSON.stringify(prompt.testFileContent);
+    const content = contents.get(key) ?? (await readTestFileNode(ctx, toTestsNode(prompt), source));
+    contents.set(key, content);
     const cases = placePromptCases(prompt, content.cases, { hasOnePrompt, file: name });
 
     const groups = options.hasModels
       ? [{ models: content.models, cases }]
       : groupByModels(content.models, cases);
     for (const group of groups) {
-      const testFile = { file, name, ...content, ...group, prompt: prompt.prompt };
-      files.push({ ...testFile, isAsPromptfoo: true, maxConcurrency });
+      files.push({
+        path: filePath,
+        name,
+        ...content,
+        ...group,
+        promptText: prompt.promptText,
+        isAsPromptfoo: true,
+        maxConcurrency,
+      });
     }
   }
 
   const [firstFile, ...otherFiles] = files;
-  noteDefaultJudge(ctx, files, options.judge);
+  noteDefaultJudge(ctx, files, options.judgeModel);
   return firstFile ? [{ ...firstFile, leftOutCaseCount }, ...otherFiles] : [];
 }
 
@@ -60,8 +66,11 @@ export async function readPromptfooTests(
  * Returns converted tests as if their test file had been parsed, with each case at its line in the
  * configuration.
  */
-function toTestsNode({ test, cases: caseFacts }: Pick<ConvertedTests, 'test' | 'cases'>): YamlNode {
-  const { cases, ...common } = test;
+function toTestsNode({
+  testFileContent,
+  cases: caseFacts,
+}: Pick<ConvertedTests, 'testFileContent' | 'cases'>): YamlNode {
+  const { cases, ...common } = testFileContent;
   const items = isJsonList(cases)
     ? cases.map((item, index) => toYamlNode(item, caseFacts[index]?.line ?? 1))
     : [];
@@ -69,15 +78,24 @@ function toTestsNode({ test, cases: caseFacts }: Pick<ConvertedTests, 'test' | '
   return toMapNode([...nodes, ['cases', { kind: 'list', items, line: 1, column: 1 }]], 1);
 }
 
+/** Cases, and the models to run each of them with. */
 type CasesOfModels = Pick<TestFile, 'models' | 'cases'>;
+/** A case with the indices of its models; all models if undefined. */
 type CaseOfModels = TestCase & Pick<ConvertedCase, 'modelIndices'>;
 
 /**
- * Returns the cases of a prompt at their places in the configuration: the user never sees the
- * converted text.
+ * Returns the cases for a prompt, with their lines in the configuration, because the user never sees
+ * the converted text.
  */
 function placePromptCases(
-  { cases: caseFacts, caseIndices, model, number, template, fault: promptFault }: ConvertedTests,
+  {
+    cases: caseFacts,
+    caseIndices,
+    modelIndex,
+    promptNumber,
+    template,
+    fault: promptFault,
+  }: ConvertedTests,
   cases: readonly TestCase[],
   { hasOnePrompt, file }: { readonly hasOnePrompt: boolean; readonly file: string },
 ): CaseOfModels[] {
@@ -89,19 +107,19 @@ function placePromptCases(
       turn,
       vars = {},
     } = caseFacts[index] ?? {};
-    const modelIndices = model === undefined ? ownIndices : [model];
+    const modelIndices = modelIndex === undefined ? ownIndices : [modelIndex];
     const fault =
       promptFault === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${promptFault}`);
 
     return {
       ...testCase,
-      name: hasOnePrompt ? testCase.name : `${testCase.name} (prompt ${number})`,
+      name: hasOnePrompt ? testCase.name : `${testCase.name} (prompt ${promptNumber})`,
       line,
       leftOutCheckCount,
-      expect: testCase.expect.map(expectation => ({ ...expectation, line })),
+      expectations: testCase.expectations.map(expectation => ({ ...expectation, line })),
       ...(fault && { fault }),
       ...(modelIndices && { modelIndices }),
-      ...(turn && template && { turn: { ...turn, index, template, vars, promptNumber: number } }),
+      ...(turn && template && { turn: { ...turn, index, template, vars, promptNumber } }),
     };
   });
   return placedCases.filter((_, index) => caseIndices?.has(index) !== false);
@@ -119,9 +137,9 @@ function groupByModels(
   }[] = [];
   for (const { modelIndices, ...testCase } of cases) {
     const key = String(modelIndices);
-    const last = groups.at(-1);
-    if (last?.key === key) {
-      last.cases.push(testCase);
+    const lastGroup = groups.at(-1);
+    if (lastGroup?.key === key) {
+      lastGroup.cases.push(testCase);
     } else {
       const ownModels = modelIndices?.flatMap(index => models[index] ?? []);
       groups.push({ key, models: ownModels ?? models, cases: [testCase] });
@@ -133,21 +151,21 @@ function groupByModels(
   }));
 }
 
-/** Reports the default judge if an expectation uses it. */
+/** Reports promptfoo's default judge if an expectation uses it. */
 function noteDefaultJudge(
   ctx: Context,
   files: readonly TestFile[],
-  judge: string | undefined,
+  judgeModel: string | undefined,
 ): void {
-  if (judge !== undefined || ctx.settings.get('judge') !== undefined) return;
+  if (judgeModel !== undefined || ctx.settings.get('judge') !== undefined) return;
   const expectations = flattenExpectations(
-    files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect),
+    files.flatMap(({ cases }) => cases).flatMap(({ expectations }) => expectations),
   );
 
-  const defaultJudged = [...expectations].find(({ rank }) => rank === 'last');
-  if (defaultJudged) {
+  const expectation = [...expectations].find(({ judgeRank }) => judgeRank === 'last');
+  if (expectation) {
     ctx.io.noteOnce(
-      `note: judged by ${defaultJudged.model}, promptfoo's default for the key that is set`,
+      `note: judged by ${expectation.model}, promptfoo's default for the key that is set`,
     );
   }
 }

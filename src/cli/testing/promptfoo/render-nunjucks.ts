@@ -9,6 +9,7 @@ import type { RenderedTemplate } from '../../../prompts/foreign/converted-prompt
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
 
+/** A prompt that Nunjucks rendered, or the reason that it could not. */
 export interface NunjucksPrompt {
   readonly text: string;
   /** The variables, with those in them filled in. */
@@ -35,7 +36,7 @@ export async function renderNunjucks(
   const code = readBuiltText('assets/render-prompts.js');
   const renderedPrompts: NunjucksPrompt[] = [];
   for (let start = 0; start < templates.length; start += MAX_TEMPLATES_AT_ONCE) {
-    // Without names, which may hold templates once more.
+    // Without the names of templates, which may contain templates again.
     const output = templates
       .slice(start, start + MAX_TEMPLATES_AT_ONCE)
       .map(({ template, vars, isAssertionValue = false }) => ({
@@ -46,7 +47,7 @@ export async function renderNunjucks(
 
     const context = { vars: {}, prompt: null, test: null };
     const result = await checks.perform(
-      'rendering',
+      'renderTemplates',
       { code, isFile: true, exportName: 'renderPrompts' },
       { output, context },
     );

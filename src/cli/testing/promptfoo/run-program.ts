@@ -8,15 +8,18 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
 
-const CASE_PROGRAM_LIMIT_MS = 30_000;
-const MAX_SHOWN_FAULTS = 2000;
+/** Maximum time for which a program prints nothing, in milliseconds. */
+const SILENCE_LIMIT_MS = 30_000;
 
-/** Marks the program's processes, so that they can be ended. */
-const CASE_PROGRAM_MARK = 'PROMPTRUN_CASE';
+/** Maximum length of the error output in a message, in characters. */
+const MAX_SHOWN_ERROR_LENGTH = 2000;
+
+/** The variable that marks the program's processes, so that they can be found and ended. */
+const PROGRAM_VARIABLE = 'PROMPTRUN_CASE';
 
 /** A program, as its configuration names it. */
 interface NamedProgram {
-  /** The configuration that names it. */
+  /** The absolute path of the configuration that names it. */
   readonly file: string;
   /** The program in messages, with its position in the configuration. */
   readonly description: string;
@@ -45,15 +48,15 @@ export async function runProgram(
   let tree: ProcessTree | undefined;
   try {
     tree = new ProcessTree(
-      { argv, directory: path.dirname(file), env: { ...env, [CASE_PROGRAM_MARK]: file } },
-      CASE_PROGRAM_MARK,
+      { argv, directory: path.dirname(file), env: { ...env, [PROGRAM_VARIABLE]: file } },
+      PROGRAM_VARIABLE,
     );
     const { child, whenEnded, whenClosed } = tree;
     const output = new OutputBeginning([child.stdout], maxLength);
-    const errorOutput = new OutputBeginning([child.stderr], MAX_SHOWN_FAULTS);
+    const errorOutput = new OutputBeginning([child.stderr], MAX_SHOWN_ERROR_LENGTH);
     child.stdin.end(input);
     const end = await awaitProgramEnd(whenEnded, output, ctx.signal);
-    if (end === undefined) throw createError(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
+    if (end === undefined) throw createError(`took more than ${SILENCE_LIMIT_MS / 1000} s`);
 
     await tree.end();
     await whenClosed;
@@ -106,7 +109,7 @@ async function awaitProgramEnd<T>(
   let lengthBefore: number;
   do {
     lengthBefore = output.text.length;
-    end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, limitSignal =>
+    end = await withTimeout(SILENCE_LIMIT_MS, signal, limitSignal =>
       resolveWhenAborted(programEnd, limitSignal),
     );
     signal.throwIfAborted();

@@ -6,8 +6,9 @@ import { usageError } from '../../core/errors.ts';
 import { renderNunjucks } from './render-nunjucks.ts';
 import { runProgram } from './run-program.ts';
 
-/** The configuration, and its name in messages. */
+/** A configuration with its name in messages. */
 export interface NamedConfiguration {
+  /** The absolute path. */
   readonly file: string;
   readonly name: string;
 }
@@ -15,7 +16,8 @@ export interface NamedConfiguration {
 type CaseTemplate = Extract<TestProgram, RenderedTemplate>;
 
 /**
- * Runs what a conversion needs and has not got yet, and adds the results to `outputs` by name.
+ * Runs the programs, code and templates whose results a conversion needs and doesn't have yet, and
+ * adds them to `outputs` by name.
  *
  * @throws {CliError} USAGE_ERROR that names the configuration if something fails
  */
@@ -62,7 +64,7 @@ async function transformVariables(
   const checks = await ctx.checks();
   const context = { vars: {}, prompt: null, test: null };
   const result = await checks.perform(
-    'rendering',
+    'renderTemplates',
     { code, isFile: false },
     { output: input, context },
   );

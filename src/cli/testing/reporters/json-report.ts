@@ -39,7 +39,7 @@ export function buildJsonReport(
       model: formatModelLabel(entry) ?? null,
       status,
       seconds: repetitions.some(repetition => repetition.seconds === null) ? null : seconds,
-      pass: toPassRuleData(entry.testCase.pass, repetitions.length),
+      pass: toPassRuleData(entry.testCase.passRule, repetitions.length),
       ...toCaseRunsData(caseRuns),
       repetitions: repetitions.map(toRepetitionData),
     })),

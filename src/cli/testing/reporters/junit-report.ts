@@ -29,12 +29,12 @@ export function renderJunitReport(
     ...formatSpentProperties(spentTotals),
   ].map(
     ([name, value]) =>
-      html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`,
+      html`      <property name="${replaceInvalidXml(name)}" value="${replaceInvalidXml(value)}"/>\n`,
   );
 
   const suites = files.map((file, index) => {
     const resultsOfFile = results.filter(({ entry }) => entry.file.name === file);
-    return html`  <testsuite name="${escapeXml(file)}" ${renderCountAttributes(resultsOfFile)}>
+    return html`  <testsuite name="${replaceInvalidXml(file)}" ${renderCountAttributes(resultsOfFile)}>
 ${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${resultsOfFile.map(renderTestCase)}  </testsuite>
 `;
   });
@@ -79,21 +79,21 @@ function renderCountAttributes(results: readonly ReportedResult[]): Html {
 
 function renderTestCase(result: ReportedResult): Html {
   const { entry, status, seconds, messages } = result;
-  const file = escapeXml(entry.file.name);
-  const attributes = html`classname="${file}" name="${escapeXml(formatEntryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
+  const file = replaceInvalidXml(entry.file.name);
+  const attributes = html`classname="${file}" name="${replaceInvalidXml(formatEntryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
   if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
 
   if (status === 'unchecked') {
     return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks were left out"/>\n    </testcase>\n`;
   }
 
-  const details = escapeXml(
+  const details = replaceInvalidXml(
     listFailureDetails(result)
       .map(({ prefix, text }) => prefix + text)
       .join('\n'),
   );
 
-  const message = html`message="${escapeXml(messages[0] ?? status)}"`;
+  const message = html`message="${replaceInvalidXml(messages[0] ?? status)}"`;
   const fault =
     status === 'failed' || status === 'undecided'
       ? html`<failure ${message} type="mismatch">${details}</failure>`
@@ -106,7 +106,7 @@ function renderTestCase(result: ReportedResult): Html {
 `;
 }
 
-/** Removes characters that are invalid in XML and that `html` does not make visible. */
-function escapeXml(text: string): string {
+/** Replaces characters that are invalid in XML; `html` escapes or shows all others. */
+function replaceInvalidXml(text: string): string {
   return text.replace(/[\uFFFE\uFFFF\p{Surrogate}]/gu, '\uFFFD');
 }

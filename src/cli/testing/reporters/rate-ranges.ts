@@ -18,7 +18,7 @@ import {
   type RateSummary,
 } from '../../statistics/rates.ts';
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
-import { computeRequiredRate, formatNeeded } from '../cases/pass-rule.ts';
+import { computeRequiredRate, formatRequiredPasses } from '../cases/pass-rule.ts';
 import type { EntryResult } from '../entry-result.ts';
 import type { TestSummary } from './test-summary.ts';
 
@@ -46,17 +46,17 @@ export function buildCaseRanges(
 ): GridRange[] {
   if (caseRuns === undefined) return [];
 
-  const { pass } = entry.testCase;
+  const { passRule } = entry.testCase;
   const { passed, runs } = caseRuns;
   const isRepeated = runs > 1 || status === 'undecided';
   const interval = computeRateInterval(caseRuns);
   const rate: GridRange = {
     label: 'passed',
-    text: `${formatPassRate(passed, runs, interval)}, ${formatNeeded(pass, runs)}`,
+    text: `${formatPassRate(passed, runs, interval)}, ${formatRequiredPasses(passRule, runs)}`,
     value: computePassRate(caseRuns),
     interval,
     min: 0,
-    comparedValue: computeRequiredRate(pass, runs),
+    comparedValue: computeRequiredRate(passRule, runs),
     tone: status === 'passed' ? getPassedTone(caseRuns) : 'bad',
   };
 
@@ -73,13 +73,16 @@ function buildChangeRanges(
   change: CaseChange | undefined,
   { isRepeated }: { readonly isRepeated: boolean },
 ): GridRange[] {
-  const { before, kind } = change ?? {};
-  if (before === undefined) return [];
-  if (kind === 'same' && !isRepeated && before.runs === 1) return [];
+  const { runsBefore, kind } = change ?? {};
+  if (runsBefore === undefined) return [];
+  if (kind === 'same' && !isRepeated && runsBefore.runs === 1) return [];
 
-  const difference = computePassRate(runsNow) - computePassRate(before);
+  const difference = computePassRate(runsNow) - computePassRate(runsBefore);
   return [
-    buildDifferenceRange({ difference, interval: computeCaseDifferenceInterval(before, runsNow) }),
+    buildDifferenceRange({
+      difference,
+      interval: computeCaseDifferenceInterval(runsBefore, runsNow),
+    }),
   ];
 }
 

@@ -141,6 +141,8 @@ export function getTestsExitCode(
 
   if (isNothingChecked(results)) return EXIT.usage;
 
-  const hasPassed = results.every(({ status }) => status === 'passed' || status === 'unchecked');
-  return hasPassed ? EXIT.ok : EXIT.runFailed;
+  const haveAllPassed = results.every(
+    ({ status }) => status === 'passed' || status === 'unchecked',
+  );
+  return haveAllPassed ? EXIT.ok : EXIT.runFailed;
 }

@@ -41,8 +41,8 @@ export async function reportTests(
   }
 
   const summaryFile = ctx.env['GITHUB_STEP_SUMMARY'] ?? '';
-  const wantsJobSummary = isOnGithub(ctx) || outputs.some(isGithub);
-  if (wantsJobSummary && summaryFile !== '') {
+  const needsJobSummary = isOnGithub(ctx) || outputs.some(isGithub);
+  if (needsJobSummary && summaryFile !== '') {
     await writeJobSummary(results, material, summaryFile, line => ctx.io.note(line));
   }
 

@@ -8,17 +8,20 @@ import { formatPassRate } from '../../statistics/interval.ts';
 import { computeRateInterval, isFlaky } from '../../statistics/rates.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { formatChange } from '../baseline/compare-with-baseline.ts';
-import { formatNeeded } from '../cases/pass-rule.ts';
+import { formatRequiredPasses } from '../cases/pass-rule.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../entry-result.ts';
 import type { UnmetExpectation } from '../expectations/expectation.ts';
 import type { TestSummary } from './test-summary.ts';
 
+/** Maximum length of an expected or actual text in a short message, in characters. */
+const MAX_QUOTED_LENGTH = 200;
+
 /** A result with the reasons that it did not pass, for every report. */
 export interface ReportedResult extends EntryResult {
   /** The pass rate with its interval if there are several repetitions; otherwise empty. */
-  readonly summary: string;
+  readonly rateText: string;
   /** The change of its rate from the baseline; undefined if there is none. */
-  readonly change: string | undefined;
+  readonly changeText: string | undefined;
   /**
    * The messages of each repetition, each with the answer or its difference from the expected one.
    */
@@ -48,11 +51,11 @@ export async function withReasons(
     const undecidedText = explainUndecided(result);
     reportedResults.push({
       ...result,
-      summary: [summariseRate(result), undecidedText].filter(text => text !== '').join('; '),
-      change: formatChange(baseline?.changes.get(entry)),
+      rateText: [summariseRate(result), undecidedText].filter(text => text !== '').join('; '),
+      changeText: formatChange(baseline?.changes.get(entry)),
       reasons: isRepeated ? numberedReasons : reasons,
       mergedReasons: isRepeated ? mergeEqualReasons(reasons) : reasons.flat(),
-      messages: [...(undecidedText === '' ? [] : [undecidedText]), ...formatReasons(repetitions)],
+      messages: [...(undecidedText === '' ? [] : [undecidedText]), ...listMessages(repetitions)],
     });
   }
   return reportedResults;
@@ -72,15 +75,16 @@ function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): s
   const { passed, runs } = caseRuns;
   const rate = formatPassRate(passed, runs, computeRateInterval(caseRuns));
   const flaky = isFlaky(caseRuns) ? ', flaky' : '';
-  const needed = status === 'passed' ? '' : `, ${formatNeeded(entry.testCase.pass, runs)}`;
+  const needed =
+    status === 'passed' ? '' : `, ${formatRequiredPasses(entry.testCase.passRule, runs)}`;
   return `${rate}${flaky}${needed}`;
 }
 
 /** Returns a text on an undecided case with the runs that would probably decide it; else empty. */
 function explainUndecided({ status, caseRuns, entry }: EntryResult): string {
-  const { pass } = entry.testCase;
-  if (status !== 'undecided' || caseRuns === undefined || pass.kind !== 'rate') return '';
-  const furtherRunCount = countFurtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
+  const { passRule } = entry.testCase;
+  if (status !== 'undecided' || caseRuns === undefined || passRule.kind !== 'rate') return '';
+  const furtherRunCount = countFurtherRunsNeeded(passRule.rate, caseRuns.passed, caseRuns.runs);
   const runs =
     furtherRunCount === undefined
       ? `more than ${formatNumber(MAX_FURTHER_RUNS)} more`
@@ -88,7 +92,7 @@ function explainUndecided({ status, caseRuns, entry }: EntryResult): string {
   return `not enough runs to say: ${runs} would probably decide`;
 }
 
-/** Names the fault that stopped a test only in the first of the repetitions that it postponed. */
+/** Gives the fault that stopped a test to the first repetition that it postponed, and refers to it in the others. */
 function nameFaultOnce(results: readonly EntryResult[]): EntryResult[] {
   const firstPostponed = results
     .flatMap(({ repetitions }) => repetitions)
@@ -167,9 +171,9 @@ function mergeEqualReasons(reasons: readonly (readonly GridPart[])[]): GridPart[
 function formatRanges(numbers: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last?.[1] === number - 1) {
-      last[1] = number;
+    const lastRange = ranges.at(-1);
+    if (lastRange?.[1] === number - 1) {
+      lastRange[1] = number;
     } else {
       ranges.push([number, number]);
     }
@@ -183,15 +187,17 @@ function withLineEnd(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function formatReasons(repetitions: readonly Repetition[]): string[] {
+function listMessages(repetitions: readonly Repetition[]): string[] {
   const messages = repetitions.flatMap(({ fault, mismatches }) =>
-    fault === undefined ? mismatches.map(formatUnmet) : [`${fault.message} (${fault.status})`],
+    fault === undefined
+      ? mismatches.map(formatShortMismatch)
+      : [`${fault.message} (${fault.status})`],
   );
   return [...new Set(messages.map(escapeControls))];
 }
 
-function formatUnmet({ message, expected, actual }: UnmetExpectation): string {
-  const quoteText = (text: string): string => JSON.stringify(shorten(text, 200));
+function formatShortMismatch({ message, expected, actual }: UnmetExpectation): string {
+  const quoteText = (text: string): string => JSON.stringify(shorten(text, MAX_QUOTED_LENGTH));
   const expectedText = expected === undefined ? '' : `: expected ${quoteText(expected)}`;
   return `${message}${expectedText}${actual === undefined ? '' : `, got ${quoteText(actual)}`}`;
 }

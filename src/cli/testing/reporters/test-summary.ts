@@ -4,7 +4,7 @@ import {
   type BaselineComparison,
   formatBaselineComparison,
 } from '../baseline/compare-with-baseline.ts';
-import type { RepeatOptions } from '../cases/repetitions.ts';
+import type { RepeatOptions } from '../cases/repeat-cases.ts';
 import { type EntryResult, formatModelLabel } from '../entry-result.ts';
 
 /** The pass rates of a test with their intervals, without cases that could not be run. */

@@ -118,7 +118,7 @@ function buildCaseGridRow(
       ),
       ...testCase.options,
     ],
-    expected: testCase.expect.map(({ text }) => text),
+    expected: testCase.expectations.map(({ text }) => text),
     cells: models.map(model => {
       const result = results.find(({ entry }) => formatModelLabel(entry) === model);
       return result && buildGridCell(result, material);
@@ -127,7 +127,7 @@ function buildCaseGridRow(
 }
 
 function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCell {
-  const { status, seconds, repetitions, summary, change, reasons } = result;
+  const { status, seconds, repetitions, rateText, changeText, reasons } = result;
   const { cost } = material.budget.computeTotals(listRunIds(repetitions));
   const tokens = repetitions
     .map(
@@ -137,11 +137,11 @@ function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCe
     .filter(count => count !== undefined);
 
   const summaries: GridPart[] =
-    summary === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: summary }];
+    rateText === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: rateText }];
   return {
     state: STATES[status],
     facts: [
-      ...(change === undefined ? [] : [change]),
+      ...(changeText === undefined ? [] : [changeText]),
       `${seconds.toFixed(1)} s`,
       ...formatTokens(tokens),
       ...(cost === null ? [] : [formatDollars(toMoney(cost))]),

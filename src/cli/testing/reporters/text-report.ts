@@ -38,8 +38,10 @@ export function renderTreeReport(
     lines.push(...paintDetails(result, paint).map(line => `      ${line}`));
   }
 
-  const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
-  const totals = (isGood ? paint.green : paint.red)(formatTotals(results));
+  const haveAllPassed = results.every(
+    ({ status }) => status === 'passed' || status === 'unchecked',
+  );
+  const totals = (haveAllPassed ? paint.green : paint.red)(formatTotals(results));
   const rates = formatSummary(summary).map(line => paint.dim(escapeControls(line)));
   return `${[...lines, '', ...rates, totals].join('\n')}\n`;
 }
@@ -86,9 +88,9 @@ export function renderLinesReport(
  * Returns the pass rate of a repeated case that passed, and its change. A failed case has its rate
  * in the details.
  */
-function formatPassedRate({ status, summary, change }: ReportedResult): string {
-  const rate = status === 'passed' && summary !== '' ? ` ${summary}` : '';
-  return change === undefined ? rate : `${rate}, ${change}`;
+function formatPassedRate({ status, rateText, changeText }: ReportedResult): string {
+  const rate = status === 'passed' && rateText !== '' ? ` ${rateText}` : '';
+  return changeText === undefined ? rate : `${rate}, ${changeText}`;
 }
 
 /** A line about a result that did not pass, safe for a terminal. */
@@ -98,21 +100,21 @@ interface DetailLine {
   readonly text: string;
 }
 
-/** Maximum number of lines of a difference or an answer to show, unless it is short. */
-const MAX_DIFFERENCE_LINES = 40;
+/** Maximum number of lines of a difference or an answer, unless it is short. */
+const MAX_SHOWN_DETAILS = 40;
 
-/** Length of a text that is shown whole: all that is kept of a program's output. */
-const SHORT_LENGTH = 2000;
+/** Length up to which a text is shown whole, in characters: that of a program's output. */
+const MAX_WHOLE_LENGTH = 2000;
 
 /** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
 export function listFailureDetails({
   status,
-  summary,
+  rateText,
   mergedReasons,
 }: ReportedResult): DetailLine[] {
   if (status === 'passed') return [];
   return [
-    ...(summary === '' ? [] : toDetailLines(summary, '')),
+    ...(rateText === '' ? [] : toDetailLines(rateText, '')),
     ...mergedReasons.flatMap(toPartLines),
   ];
 }
@@ -138,10 +140,10 @@ function toDetailLines(text: string, prefix: DetailLine['prefix']): DetailLine[]
 
 function cutDetailLines(lines: DetailLine[]): DetailLine[] {
   const length = lines.reduce((sum, { text }) => sum + text.length + 1, -1);
-  const hiddenCount = length <= SHORT_LENGTH ? 0 : lines.length - MAX_DIFFERENCE_LINES;
+  const hiddenCount = length <= MAX_WHOLE_LENGTH ? 0 : lines.length - MAX_SHOWN_DETAILS;
   if (hiddenCount <= 0) return lines;
   return [
-    ...lines.slice(0, MAX_DIFFERENCE_LINES),
+    ...lines.slice(0, MAX_SHOWN_DETAILS),
     { prefix: '', text: `… ${hiddenCount} more lines` },
   ];
 }

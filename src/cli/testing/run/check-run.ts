@@ -24,7 +24,7 @@ import {
 import { formatValue, transformOutput } from '../expectations/transform-output.ts';
 import { type CheckedEntry, type CheckTools, createCheckedAnswer } from './checked-answer.ts';
 
-/** A run with text outputs, and the whole result of a provider that returns more than an output. */
+/** A run with its output, and the whole result of a provider that returns more than that. */
 interface AnsweredRun {
   readonly run: Run;
   readonly response?: JsonValue;
@@ -40,13 +40,13 @@ export async function checkRun(
   const { run } = result;
   if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
 
-  const { testCase, file, tested } = checkedEntry.entry;
+  const { testCase, file, testedModel } = checkedEntry.entry;
   const isTruncated = file.isAsPromptfoo === true && isCutAtTokenLimit(run);
   if (run.runStatus === 'failed' && !isTruncated) {
     return { ...result, mismatches: [toFailedRunMismatch(run, testCase)] };
   }
 
-  const answeredRun: AnsweredRun = tested?.givesResults ? readProviderResult(run) : { run };
+  const answeredRun: AnsweredRun = testedModel?.givesResults ? readProviderResult(run) : { run };
   const shownResult = { ...result, run: answeredRun.run, ...(isTruncated && { isTruncated }) };
   if (hasNoOutput(answeredRun)) {
     const mismatch = toCaseMismatch(testCase, { message: 'the provider returned no output' });
@@ -78,6 +78,7 @@ export async function checkRun(
   }
 }
 
+/** Returns true if a provider's whole result has no output. */
 function hasNoOutput({ response }: AnsweredRun): boolean {
   return response !== undefined && (findOwnValue(response, 'output') ?? null) === null;
 }
@@ -87,12 +88,12 @@ function hasNoOutput({ response }: AnsweredRun): boolean {
  * before an error.
  */
 async function checkAnswer(
-  { expect }: TestCase,
+  { expectations }: TestCase,
   answer: CheckedAnswer,
   { rounds }: CheckTools,
   mismatches: UnmetExpectation[],
 ): Promise<void> {
-  const checks = expect.map(expectation => async () => {
+  const checks = expectations.map(expectation => async () => {
     const mismatch = await checkExpectation(expectation, answer);
     if (mismatch !== undefined) mismatches.push(mismatch);
   });
@@ -121,8 +122,8 @@ function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<Reques
 }
 
 /**
- * Applies the transform of the tested provider to an answer, then that of its case. `output` is
- * what the provider gave.
+ * Applies the transform of the tested model to an answer, then that of its case. `output` is what
+ * the model, or promptfoo's provider, answered.
  */
 async function transformAnswer(
   answer: CheckedAnswer,
@@ -131,22 +132,23 @@ async function transformAnswer(
   readonly output: CheckedAnswer['value'];
   readonly transformed: Awaited<ReturnType<typeof transformOutput>>;
 }> {
-  const { tested, testCase } = checkedEntry.entry;
+  const { testedModel, testCase } = checkedEntry.entry;
   let output = answer.value;
   let transformed: Awaited<ReturnType<typeof transformOutput>> = { answer };
-  for (const script of [tested?.transform, testCase.transform]) {
+  for (const script of [testedModel?.transform, testCase.transform]) {
     if (script === undefined || 'mismatch' in transformed) continue;
 
     transformed = await transformOutput(transformed.answer, script);
     // In promptfoo, taking the output out of an address's response is part of the provider.
-    const isPartOfProvider = script === tested?.transform && isAddress(checkedEntry);
+    const isPartOfProvider = script === testedModel?.transform && hasAddress(checkedEntry);
     if (isPartOfProvider && 'answer' in transformed) output = transformed.answer.value;
   }
 
   return { output, transformed };
 }
 
-function isAddress({ declaration }: CheckedEntry): boolean {
+/** Returns true if the entry's model is an address of the configuration. */
+function hasAddress({ declaration }: CheckedEntry): boolean {
   const entries = declaration === undefined ? undefined : parseJson(declaration);
   return isJsonList(entries) && entries.some(entry => findOwnValue(entry, 'address') !== undefined);
 }

@@ -14,7 +14,7 @@ import type { Judge, JudgeLog } from '../judging/judge.ts';
 import type { QuestionRounds } from '../judging/question-rounds.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
-/** The parts of a test that expectations use. */
+/** The parts of a test that the checks of a repetition use. */
 export interface CheckTools {
   readonly judge: Judge;
   readonly budget: Budget;
@@ -28,9 +28,11 @@ export interface CheckTools {
   readonly onAnswer?: (output: JsonValue, transformed: JsonValue | undefined) => void;
 }
 
+/** A case whose answers are checked, with its request. */
 export type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'> &
   Partial<Pick<PreparedEntry, 'declaration'>>;
 
+/** A run that has ended, with what a provider of promptfoo returned. */
 interface EndedRun {
   readonly run: Run;
   readonly seconds: number | null;
@@ -59,7 +61,7 @@ export async function createCheckedAnswer(
     isUnpriced: () => isUnpriced(run, budget),
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
-    values: new Map([...testCase.text, ...(testCase.data ?? [])]),
+    placeholderValues: new Map([...testCase.text, ...(testCase.placeholderValues ?? [])]),
     ...createCodeRunners(ctx, checkedEntry, { response, output, text }, rounds),
   };
 }
@@ -94,8 +96,8 @@ function createCodeRunners(
   }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
   rounds: QuestionRounds | undefined,
 ): Pick<CheckedAnswer, 'buildContext' | 'runJavaScript' | 'checkWithNode' | 'runCommand'> {
-  const buildContext: CheckedAnswer['buildContext'] = ({ wantsPrompt }) =>
-    buildCodeContext(ctx, checkedEntry, { response, output, wantsPrompt });
+  const buildContext: CheckedAnswer['buildContext'] = ({ needsPrompt }) =>
+    buildCodeContext(ctx, checkedEntry, { response, output, needsPrompt });
   const runInRound = <T>(runProgram: () => Promise<T>): Promise<T> =>
     rounds ? rounds.runProgram(runProgram) : runProgram();
 
@@ -104,9 +106,9 @@ function createCodeRunners(
     runJavaScript: async (script, value) => {
       const checks = await ctx.checks();
       const { code, config } = script;
-      const caseContext = await buildContext({ wantsPrompt: /\bprompt\b/u.test(code) });
+      const caseContext = await buildContext({ needsPrompt: /\bprompt\b/u.test(code) });
       const context = { ...caseContext, ...(config !== undefined && { config }) };
-      return await checks.perform('javascript', script, { output: value, context });
+      return await checks.perform('runJavaScript', script, { output: value, context });
     },
     checkWithNode: async (script, input) => {
       const { testCase, options } = await prepareProgramCase(ctx, checkedEntry, text);
@@ -127,17 +129,17 @@ async function buildCodeContext(
   {
     response,
     output,
-    wantsPrompt,
+    needsPrompt,
   }: {
     readonly response: JsonValue | undefined;
     readonly output: string;
-    readonly wantsPrompt: boolean;
+    readonly needsPrompt: boolean;
   },
 ): Promise<JavaScriptInput['context']> {
   const { isAsPromptfoo = false } = file;
   const { metadata = {} } = testCase;
   const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
-  const prompt = wantsPrompt ? await renderModelRequest(ctx, request) : undefined;
+  const prompt = needsPrompt ? await renderModelRequest(ctx, request) : undefined;
   const test = {
     description: testCase.name,
     vars,
@@ -172,7 +174,7 @@ async function prepareProgramCase(
       model: model ?? definition?.model ?? null,
       output,
     },
-    options: { directory: path.dirname(file.file), env: ctx.env, secrets, signal: ctx.signal },
+    options: { directory: path.dirname(file.path), env: ctx.env, secrets, signal: ctx.signal },
   };
 }
 

@@ -6,7 +6,7 @@ import { isUnchecked, type TestEntry } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
 type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> &
-  Partial<Pick<TestEntry, 'model' | 'tested'>>;
+  Partial<Pick<TestEntry, 'model' | 'testedModel'>>;
 
 /** Returns the chosen cases, and those before them whose answers they take. */
 export function withEarlierTurns<T extends CaseOfFile>(
@@ -46,7 +46,7 @@ function mayUseAnswer(laterCase: CaseOfFile, earlierCase: CaseOfFile): boolean {
 }
 
 function getTurnKey({ file }: CaseOfFile, prompt: number, index: number): string {
-  return JSON.stringify([file.file, prompt, index]);
+  return JSON.stringify([file.path, prompt, index]);
 }
 
 /** Adds the cases that the chosen ones take the answers of, and notes how many these are. */
@@ -60,8 +60,8 @@ export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): reado
   }
 
   const chosenCases = casesOfFiles.filter(isChosen);
-  const withTurns = withEarlierTurns(casesOfFiles, chosenCases);
-  const neededCases = new Set([...withTurns].map(({ testCase }) => testCase));
+  const casesWithTurns = withEarlierTurns(casesOfFiles, chosenCases);
+  const neededCases = new Set([...casesWithTurns].map(({ testCase }) => testCase));
   noteEarlierTurns(ctx, neededCases.size - chosenCases.length);
 
   return files.map(file =>
@@ -78,10 +78,10 @@ export function noteEarlierTurns({ io }: Context, count: number): void {
 }
 
 /**
- * Returns entries with a fault for each that takes the answer of one that is not run, because its
- * checks are left out.
+ * Returns the entries; those that take the answer of one that is not run, because all of its checks
+ * are left out, have a fault.
  */
-export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): PreparedEntry[] {
+export function withUncheckedTurnFaults(entries: readonly PreparedEntry[]): PreparedEntry[] {
   const testEntries = entries.map(({ entry }) => entry);
   if (!testEntries.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) {
     return [...entries];
@@ -94,15 +94,15 @@ export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): Prepar
     );
     if (!uncheckedTurn || isUnchecked(testCase)) return preparedEntry;
 
-    const what = `it uses the answer of ${uncheckedTurn.testCase.name}, whose checks are all left out`;
-    const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
+    const message = `it uses the answer of ${uncheckedTurn.testCase.name}, whose checks are all left out`;
+    const fault = new CaseFault(`${file.name}:${testCase.line}: ${message}`);
     return { ...preparedEntry, entry: { ...entry, testCase: { ...testCase, fault } } };
   });
 }
 
 export function getTestedModelKey({
   model,
-  tested,
-}: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
-  return JSON.stringify([model ?? null, tested?.number ?? null]);
+  testedModel,
+}: Partial<Pick<TestEntry, 'model' | 'testedModel'>>): string {
+  return JSON.stringify([model ?? null, testedModel?.number ?? null]);
 }

@@ -4,7 +4,7 @@ import { getRequestContent, type RunRequest } from '../../inputs/request-body.ts
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';
 
-/** Length from which a long input is compared by its length only. */
+/** Maximum length of an input that is compared by its text; longer ones by their length only. */
 const MAX_COMPARED_LENGTH = 1000;
 
 /** The parts of an entry that its keys are made from. */
@@ -41,11 +41,11 @@ export function computeContentKey({
  * entries that test the same model.
  */
 export function computeNameKey({
-  entry: { file, testCase, model, tested },
+  entry: { file, testCase, model, testedModel },
   request,
 }: KeyedEntry): string {
   const identity = testCase.isNumbered ? getRequestContent(request) : testCase.name;
-  return hashContent([file.file, identity, model ?? null, tested?.number ?? null]);
+  return hashContent([file.path, identity, model ?? null, testedModel?.number ?? null]);
 }
 
 function hashContent(content: readonly unknown[]): string {

@@ -17,17 +17,21 @@ const MAX_VERDICTS_BYTES = 4 * 1024 * 1024;
 
 type Verdict = Exclude<EntryResult['status'], 'unchecked'>;
 
-/** A case with the verdict of a test on it. */
-export interface JudgedEntry {
-  readonly prepared: PreparedEntry;
+/** The verdict of a test on a case. */
+export interface EntryVerdict {
+  readonly preparedEntry: PreparedEntry;
   readonly verdict: Verdict;
 }
 
-/** Keeps verdicts for `--failed`. If they can't be written, only a note says so. */
-export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[]): Promise<void> {
-  const text = judged
+/** Saves verdicts for `--failed`. If they can't be written, only a note says so. */
+export async function saveVerdicts(
+  ctx: Context,
+  entryVerdicts: readonly EntryVerdict[],
+): Promise<void> {
+  const text = entryVerdicts
     .map(
-      ({ prepared, verdict }) => `${JSON.stringify({ ids: computeCaseIds(prepared), verdict })}\n`,
+      ({ preparedEntry, verdict }) =>
+        `${JSON.stringify({ ids: computeCaseIds(preparedEntry), verdict })}\n`,
     )
     .join('');
   try {
@@ -37,14 +41,14 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
   }
 }
 
-/** The verdicts of earlier tests. */
+/** The last verdict on each case, from earlier tests. */
 export interface LastVerdicts {
   /**
    * Returns the verdict on a case, even one before an edit; undefined if it never ran. Considers
    * tests of the same kind as this one, live or recorded, by default.
    */
   find(
-    prepared: PreparedEntry,
+    preparedEntry: PreparedEntry,
     kind?: { readonly isReplay: boolean },
   ): 'passed' | 'failed' | undefined;
 }
@@ -56,8 +60,8 @@ export async function loadLastVerdicts(ctx: Context): Promise<LastVerdicts> {
   }
 
   return {
-    find(prepared, { isReplay } = { isReplay: ctx.isReplay }) {
-      const id = computeCaseIds(prepared, isReplay).find(caseId => verdicts.has(caseId));
+    find(preparedEntry, { isReplay } = { isReplay: ctx.isReplay }) {
+      const id = computeCaseIds(preparedEntry, isReplay).find(caseId => verdicts.has(caseId));
       if (id === undefined) return undefined;
       return verdicts.get(id) === 'passed' ? 'passed' : 'failed';
     },
@@ -75,7 +79,7 @@ async function appendVerdicts(
 ): Promise<void> {
   makeContainedFolder({ ...file, name: path.dirname(file.name) }, 0o700);
 
-  // The file's own lock is taken where a torn line is cut off.
+  // `openForAppend` takes the file's own lock to cut off a torn line, so this is another one.
   const release = await waitForLock({ ...file, name: `${file.name}.writer` }, clock);
   if (release === undefined) throw new Error('another test is writing its own');
 
@@ -87,23 +91,23 @@ async function appendVerdicts(
     } finally {
       await handle.close();
     }
-    await replaceFile(file, keepLatest(await readVerdictsText(file)), 0o600);
+    await replaceFile(file, pickLatestVerdicts(await readVerdictsText(file)), 0o600);
   } finally {
     release();
   }
 }
 
 /**
- * Returns the latest verdict of each case, without the oldest if they take more than half of the
- * space.
+ * Returns the lines with the latest verdict on each case, without the oldest if they take more than
+ * half of the space.
  */
-function keepLatest(text: string): string {
-  const seenKeys = new Set<unknown>();
+function pickLatestVerdicts(text: string): string {
+  const seenIds = new Set<unknown>();
   const keptLines: string[] = [];
   let size = 0;
   for (const line of parseVerdictLines(text).toReversed()) {
-    const isLatest = line.ids.some(id => !seenKeys.has(id));
-    for (const id of line.ids) seenKeys.add(id);
+    const isLatest = line.ids.some(id => !seenIds.has(id));
+    for (const id of line.ids) seenIds.add(id);
     if (!isLatest) continue;
     const lineText = `${JSON.stringify(line)}\n`;
     size += lineText.length;
@@ -141,7 +145,7 @@ function computeCaseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
   isReplay = connection.recorder?.mode === 'replay',
 ): string[] {
-  const context = [isReplay ? 'replay' : connection.serviceName, isReplay, entry.file.file];
+  const context = [isReplay ? 'replay' : connection.serviceName, isReplay, entry.file.path];
   const byName = nameKey === undefined ? [] : [[nameKey]];
   const byContent = [key, numberInFile];
 

@@ -62,28 +62,28 @@ export async function prepareEntries(
   files: readonly TestFile[],
 ): Promise<{
   readonly entries: readonly PreparedEntry[];
-  readonly faults: readonly FaultyTestFile[];
+  readonly faultyFiles: readonly FaultyTestFile[];
 }> {
   const requests: EntryRequest[] = [];
-  const faults: FaultyTestFile[] = [];
+  const faultyFiles: FaultyTestFile[] = [];
   const faultyPaths = new Set<string>();
   const chosenKeys = collectRoughKeys(files);
 
   for (const file of files) {
     // A configuration of promptfoo is read as several files.
-    if (faultyPaths.has(file.file)) continue;
+    if (faultyPaths.has(file.path)) continue;
     try {
       const connection = await openConnection(file.target);
       requests.push(...(await prepareFile(ctx, connection, file, chosenKeys)));
     } catch (error) {
       ctx.signal.throwIfAborted();
-      faults.push({ file: file.file, name: file.name, fault: toFailure(error) });
-      faultyPaths.add(file.file);
+      faultyFiles.push({ path: file.path, name: file.name, fault: toFailure(error) });
+      faultyPaths.add(file.path);
     }
   }
 
-  const validRequests = requests.filter(({ entry }) => !faultyPaths.has(entry.file.file));
-  return { entries: numberEntries(validRequests), faults };
+  const validRequests = requests.filter(({ entry }) => !faultyPaths.has(entry.file.path));
+  return { entries: numberEntries(validRequests), faultyFiles };
 }
 
 /** Returns the chosen entries with their keys, and with numbers that all equal entries share. */
@@ -99,7 +99,7 @@ function numberEntries(requests: readonly EntryRequest[]): PreparedEntry[] {
     const key = computeContentKey(request);
     const firstRepetition = nextRepetitions.get(key) ?? 1;
     nextRepetitions.set(key, firstRepetition + testCase.repeat);
-    const numberInFile = countUp(countsInFiles, `${file.file} ${key}`);
+    const numberInFile = countUp(countsInFiles, `${file.path} ${key}`);
     if (!isChosen) return [];
 
     const ownNameKey = nameKeys[index] ?? '';
@@ -171,9 +171,8 @@ async function prepareFile(
   for (const testCase of file.allCases ?? file.cases) {
     const isChosen = chosenCases.has(testCase);
     if (!isChosen && !chosenKeys.has(computeRoughKey(file, testCase))) continue;
-    for (const tested of file.models) {
-      const { model } = tested;
-      const entry = { file, testCase, model, tested };
+    for (const testedModel of file.models) {
+      const entry: TestEntry = { file, testCase, model: testedModel.model, testedModel };
       const preparation = prepareRequest(ctx, connection, versions, entry);
       // A case that is only counted may be invalid.
       const request = await (isChosen ? preparation : preparation.catch(() => undefined));
@@ -193,27 +192,27 @@ async function prepareRequest(
   ctx: Context,
   connection: Connection,
   versions: Map<TestedModel | undefined, TestedVersion>,
-  uncheckedEntry: TestEntry,
+  testEntry: TestEntry,
 ): Promise<Omit<EntryRequest, 'connection' | 'isChosen'>> {
-  const { file, testCase, model, tested } = uncheckedEntry;
+  const { file, testCase, model, testedModel } = testEntry;
   const { options } = testCase;
   try {
     const version =
-      versions.get(tested) ??
-      (await resolveTestedVersion(ctx, connection, file, { ...tested, model }));
-    versions.set(tested, version);
+      versions.get(testedModel) ??
+      (await resolveTestedVersion(ctx, connection, file, { ...testedModel, model }));
+    versions.set(testedModel, version);
     const { promptVersionId, estimatedCredits, config, declaration } = version;
-    const { entry, inputs } = await placeEntryInputs(ctx, uncheckedEntry, config);
+    const { entry, inputs } = await placeEntryInputs(ctx, testEntry, config);
     await checkOptions(ctx, connection, { promptVersionId, options });
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
 
     return { entry, request, estimatedCredits, declaration };
   } catch (error) {
-    throw toPlacedError(formatCasePlace(uncheckedEntry), error);
+    throw toPlacedError(formatCasePlace(testEntry), error);
   }
 }
 
-const IN_CASE: InputHints = {
+const CASE_INPUT_HINTS: InputHints = {
   text: key => `under the inputs of the case: ${key}: …`,
   image: name => `under the inputs of the case: ${name}: <file>`,
 };
@@ -236,7 +235,7 @@ async function placeEntryInputs(
   const finder = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
   try {
     const openedInputs = await openNamedImages(fields, { text, images }, finder);
-    return { entry, inputs: placeAndCheckInputs(fields, openedInputs, IN_CASE) };
+    return { entry, inputs: placeAndCheckInputs(fields, openedInputs, CASE_INPUT_HINTS) };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
     const fault = toPlacedError(formatCasePlace(entry), error);

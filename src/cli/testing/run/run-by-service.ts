@@ -19,7 +19,7 @@ export interface PreparedTests {
   readonly budget: Budget;
   /** Called once the answer of a repetition has been checked. */
   readonly onChecked: () => void;
-  /** Collects the images for a page. */
+  /** The images for a page by URL, which the test adds. */
   readonly media: Map<string, MediaContent>;
 }
 
@@ -46,8 +46,11 @@ export async function runEntriesByService(
     const runs = serviceResults.flatMap(({ repetitions }) =>
       repetitions.flatMap(({ run }) => run ?? []),
     );
-    const content = await fetchRunMedia(connection, runs, { forPage: true, signal: ctx.signal });
-    for (const [url, medium] of content) tests.media.set(url, medium);
+    const mediaOfRuns = await fetchRunMedia(connection, runs, {
+      forPage: true,
+      signal: ctx.signal,
+    });
+    for (const [url, medium] of mediaOfRuns) tests.media.set(url, medium);
   }
 
   return results;

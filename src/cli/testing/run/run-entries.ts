@@ -12,7 +12,7 @@ import { JudgeJournal } from '../judging/judge-journal.ts';
 import { createJournaledRounds, getRepetitionId } from '../judging/question-rounds.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckTools } from './checked-answer.ts';
-import { keepVerdicts } from './last-verdicts.ts';
+import { saveVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { type PreparedTurn, sortJobsByTurn, TurnAnswers } from './turn-answers.ts';
 
@@ -24,7 +24,7 @@ export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckT
 interface RepetitionJob extends Job {
   /** The number among equal requests, from 1. */
   readonly repetition: number;
-  readonly prepared: PreparedEntry;
+  readonly preparedEntry: PreparedEntry;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function runEntries(
 ): Promise<EntryResult[]> {
   const checks = new RepetitionChecks(ctx, options);
   const jobs = entries
-    .flatMap(prepared => createRepetitionJobs(prepared, checks))
+    .flatMap(preparedEntry => createRepetitionJobs(preparedEntry, checks))
     .map((job, index) => ({ ...job, row: index + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
   const requests = await ResumableRequests.open(
@@ -53,7 +53,7 @@ export async function runEntries(
   if (options.resume) await resumeJudging(ctx, ids, options);
 
   for (const job of jobs) {
-    const { fault } = job.prepared.entry.testCase;
+    const { fault } = job.preparedEntry.entry.testCase;
     if (fault !== undefined) {
       await checks.check({ job, result: toNotRunResult(fault), isEarlier: false });
     }
@@ -62,26 +62,26 @@ export async function runEntries(
   await runIndependent(ctx, jobs, requests, checks);
   await runTurns(ctx, jobs, requests, checks);
 
-  const judgedEntries = entries.map(prepared => ({
-    prepared,
-    result: computeEntryResult(prepared.entry, checks.listRepetitions(prepared)),
+  const endedEntries = entries.map(preparedEntry => ({
+    preparedEntry,
+    result: computeEntryResult(preparedEntry.entry, checks.listRepetitions(preparedEntry)),
   }));
-  const verdicts = judgedEntries.flatMap(({ prepared, result: { status: verdict } }) =>
-    verdict === 'unchecked' ? [] : [{ prepared, verdict }],
+  const verdicts = endedEntries.flatMap(({ preparedEntry, result: { status: verdict } }) =>
+    verdict === 'unchecked' ? [] : [{ preparedEntry, verdict }],
   );
-  await keepVerdicts(ctx, verdicts);
+  await saveVerdicts(ctx, verdicts);
 
-  return judgedEntries.map(({ result }) => result);
+  return endedEntries.map(({ result }) => result);
 }
 
-/** A repetition with the result of its run. */
-interface AnsweredEntry {
+/** The job of a repetition with its result. */
+interface CompletedRepetition {
   readonly job: RepetitionJob;
   readonly result: RequestResult;
   readonly isEarlier: boolean;
 }
 
-/** Checks the answers of repetitions, and keeps the verdicts. */
+/** Checks the answers of repetitions, and keeps their results. */
 class RepetitionChecks {
   readonly #ctx: Context;
   readonly #options: RunEntriesOptions;
@@ -93,13 +93,13 @@ class RepetitionChecks {
   }
 
   async check(
-    { job, result, isEarlier }: AnsweredEntry,
+    { job, result, isEarlier }: CompletedRepetition,
     tools: Pick<CheckTools, 'rounds' | 'onAnswer'> = {},
   ): Promise<Repetition> {
     const log = new JudgeJournal(this.#ctx, job.id, this.#options);
     const checkTools = { ...this.#options, log, ...tools };
-    const repetition = await checkRun(this.#ctx, job.prepared, result, checkTools);
-    const wasChecked = isEarlier && !log.hasBegun;
+    const repetition = await checkRun(this.#ctx, job.preparedEntry, result, checkTools);
+    const wasChecked = isEarlier && !log.hasAsked;
     this.#repetitions.set(job.id, wasChecked ? { ...repetition, isEarlier } : repetition);
     this.#options.onChecked();
 
@@ -112,16 +112,16 @@ class RepetitionChecks {
   }
 
   /** Returns the checked repetitions of an entry, in order. */
-  listRepetitions(prepared: PreparedEntry): Repetition[] {
-    return listRepetitionIds(prepared).flatMap(id => this.#repetitions.get(id) ?? []);
+  listRepetitions(preparedEntry: PreparedEntry): Repetition[] {
+    return listRepetitionIds(preparedEntry).flatMap(id => this.#repetitions.get(id) ?? []);
   }
 
   /** Returns true if a case that runs until decided is decided. */
   isDecided(preparedEntry: PreparedEntry): boolean {
-    const { pass, untilDecided } = preparedEntry.entry.testCase;
-    if (!untilDecided || pass.kind !== 'rate') return false;
+    const { passRule, runsUntilDecided } = preparedEntry.entry.testCase;
+    if (!runsUntilDecided || passRule.kind !== 'rate') return false;
     const repetitions = listRepetitionIds(preparedEntry).map(id => this.#repetitions.get(id));
-    return findDecidingCount(pass.rate, repetitions) !== undefined;
+    return findDecidingCount(passRule.rate, repetitions) !== undefined;
   }
 }
 
@@ -135,19 +135,21 @@ async function runIndependent(
   requests: ResumableRequests,
   checks: RepetitionChecks,
 ): Promise<void> {
-  const uncheckedAnswers: AnsweredEntry[] = [];
-  const independentJobs = jobs.filter(({ prepared: { entry } }) => {
+  const uncheckedRepetitions: CompletedRepetition[] = [];
+  const independentJobs = jobs.filter(({ preparedEntry: { entry } }) => {
     return entry.testCase.fault === undefined && !entry.testCase.turn;
   });
   await requests.run(independentJobs, async (job, result, { isEarlier }) => {
     if (requests.usesProviderBatches) {
-      uncheckedAnswers.push({ job, result, isEarlier });
+      uncheckedRepetitions.push({ job, result, isEarlier });
     } else {
       await checks.check({ job, result, isEarlier });
     }
   });
 
-  if (requests.usesProviderBatches) await checkTogether(ctx, requests, uncheckedAnswers, checks);
+  if (requests.usesProviderBatches) {
+    await checkTogether(ctx, requests, uncheckedRepetitions, checks);
+  }
 }
 
 /**
@@ -157,11 +159,13 @@ async function runIndependent(
 async function checkTogether(
   ctx: Context,
   requests: ResumableRequests,
-  answers: readonly AnsweredEntry[],
+  repetitions: readonly CompletedRepetition[],
   checks: RepetitionChecks,
 ): Promise<void> {
   const rounds = createJournaledRounds(requests);
-  await Promise.all(answers.map(answer => rounds.runCheck(() => checks.check(answer, { rounds }))));
+  await Promise.all(
+    repetitions.map(repetition => rounds.runCheck(() => checks.check(repetition, { rounds }))),
+  );
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;
 }
@@ -177,23 +181,24 @@ async function runTurns(
   for (const { job, turn } of sortJobsByTurn(jobs)) {
     if (job.isWanted?.() === false) continue;
 
-    const { prepared } = job;
-    const { fault } = prepared.entry.testCase;
+    const { preparedEntry } = job;
+    const { fault } = preparedEntry.entry.testCase;
     if (fault !== undefined) {
-      turns.recordEnd(prepared, turn, toNotRunResult(fault), { hasAnswer: false });
+      turns.recordEnd(preparedEntry, turn, toNotRunResult(fault), { hasAnswer: false });
       continue;
     }
 
-    const refusal = turns.findNotRunResult(prepared, turn);
-    const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(toNotRunResult));
+    const preparedTurn =
+      turns.findNotRunResult(preparedEntry, turn) ??
+      (await turns.prepareTurn(preparedEntry, turn).catch(toNotRunResult));
     ctx.signal.throwIfAborted();
 
     if ('fault' in preparedTurn) {
       const repetition = await checks.check({ job, result: preparedTurn, isEarlier: false });
-      turns.recordEnd(prepared, turn, repetition, { hasAnswer: false });
+      turns.recordEnd(preparedEntry, turn, repetition, { hasAnswer: false });
     } else {
       const { repetition, hasAnswer } = await runTurn(job, preparedTurn, requests, checks);
-      if (repetition) turns.recordEnd(prepared, turn, repetition, { hasAnswer });
+      if (repetition) turns.recordEnd(preparedEntry, turn, repetition, { hasAnswer });
     }
   }
 }
@@ -208,8 +213,13 @@ async function runTurn(
   requests: ResumableRequests,
   checks: RepetitionChecks,
 ): Promise<{ readonly repetition: Repetition | undefined; readonly hasAnswer: boolean }> {
-  const { prepared, expectedCreation } = preparedTurn;
-  const request = async () => ({ ...prepared.request, repetition: job.repetition });
+  const { preparedEntry, expectedCreation } = preparedTurn;
+  const turnJob: RepetitionJob = {
+    ...job,
+    preparedEntry,
+    expectedCreation,
+    buildRequest: async () => ({ ...preparedEntry.request, repetition: job.repetition }),
+  };
 
   let hasAnswer = false;
   const onAnswer: PreparedTurn['onAnswer'] = (...answer) => {
@@ -218,12 +228,9 @@ async function runTurn(
   };
 
   let repetition: Repetition | undefined;
-  await requests.run(
-    [{ ...job, prepared, expectedCreation, request }],
-    async (turnJob, result, { isEarlier }) => {
-      repetition = await checks.check({ job: turnJob, result, isEarlier }, { onAnswer });
-    },
-  );
+  await requests.run([turnJob], async (_, result, { isEarlier }) => {
+    repetition = await checks.check({ job: turnJob, result, isEarlier }, { onAnswer });
+  });
 
   return { repetition, hasAnswer };
 }
@@ -242,15 +249,18 @@ function createRepetitionJobs(
   const { entry, firstRepetition, request, estimatedCredits } = preparedEntry;
   return listRepetitionIds(preparedEntry).map((id, index) => ({
     id,
-    prepared: preparedEntry,
+    preparedEntry,
     repetition: firstRepetition + index,
     estimatedCredits,
     buildRequest: async () => ({ ...request, repetition: firstRepetition + index }),
-    ...(entry.testCase.untilDecided && { isWanted: () => !checks.isDecided(preparedEntry) }),
+    ...(entry.testCase.runsUntilDecided && { isWanted: () => !checks.isDecided(preparedEntry) }),
   }));
 }
 
-/** Counts the judge's spending on these jobs, and on all others since the test was started. */
+/**
+ * Counts the judge's earlier spending on these repetitions, and on others since the resumed test was
+ * started.
+ */
 async function resumeJudging(
   ctx: Context,
   ids: ReadonlySet<string>,

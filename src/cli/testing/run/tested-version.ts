@@ -26,16 +26,16 @@ export interface TestedVersion {
 export async function resolveTestedVersion(
   ctx: Context,
   connection: Connection,
-  { target, prompt }: TestFile,
+  { target, promptText }: TestFile,
   { model, config }: VersionOverrides,
 ): Promise<TestedVersion> {
   const resolvedVersion =
-    prompt === undefined
+    promptText === undefined
       ? await resolveTarget(ctx, connection, target, { source: 'elsewhere', model, config })
-      : await resolveText(ctx, { name: target, text: prompt }, { model, config });
-  const reading = readVersion(ctx, connection, resolvedVersion);
+      : await resolvePromptText(ctx, { name: target, text: promptText }, { model, config });
+  const pendingVersion = readVersion(ctx, connection, resolvedVersion);
   const isOptional = connection.recorder?.mode === 'replay' && !resolvedVersion.mayBePrompt;
-  const version = isOptional ? await reading.catch(() => undefined) : await reading;
+  const version = isOptional ? await pendingVersion.catch(() => undefined) : await pendingVersion;
   const promptVersionId = version?.promptVersionId ?? resolvedVersion.promptVersionId;
   await checkModelAccess(connection, promptVersionId);
 
@@ -48,7 +48,7 @@ export async function resolveTestedVersion(
 }
 
 /** Returns the version of a prompt without its own file. */
-export async function resolveText(
+export async function resolvePromptText(
   ctx: Context,
   { name, text }: { readonly name: string; readonly text: string },
   { model, config }: VersionOverrides,

@@ -18,18 +18,18 @@ import { type NunjucksPrompt, renderNunjucks } from '../promptfoo/render-nunjuck
 import type { CheckTools } from './checked-answer.ts';
 import { getTestedModelKey } from './earlier-turns.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import { resolveText } from './tested-version.ts';
+import { resolvePromptText } from './tested-version.ts';
 
 /** The beginning of the keys of answers that are kept in variables. */
 const STORED_KEY_PREFIX = 'stored:';
 
-/** A repetition of a case. */
+/** A repetition of a case that may take earlier answers. */
 interface TurnEntry {
-  readonly prepared: PreparedEntry;
+  readonly preparedEntry: PreparedEntry;
   readonly repetition: number;
 }
 
-/** A prompt and its answer, from before a turn. */
+/** A prompt and its answer from earlier in a conversation, in promptfoo's form. */
 interface EarlierAnswer {
   readonly prompt: JsonValue;
   readonly input: JsonValue;
@@ -43,15 +43,17 @@ interface EarlierAnswer {
 export function sortJobsByTurn<J extends TurnEntry>(
   jobs: readonly J[],
 ): { readonly job: J; readonly turn: TestTurn }[] {
-  const models = [...new Set(jobs.map(({ prepared }) => getTestedModelKey(prepared.entry)))];
+  const modelKeys = [
+    ...new Set(jobs.map(({ preparedEntry }) => getTestedModelKey(preparedEntry.entry))),
+  ];
   const jobsOfTurns = jobs.flatMap(job => {
-    const { turn } = job.prepared.entry.testCase;
+    const { entry, firstRepetition } = job.preparedEntry;
+    const { turn } = entry.testCase;
     if (!turn) return [];
-    const model = models.indexOf(getTestedModelKey(job.prepared.entry));
-    const repetition = job.repetition - job.prepared.firstRepetition;
-    return [
-      { job, turn, order: [turn.testNumber, repetition, turn.index, model, turn.promptNumber] },
-    ];
+    const modelIndex = modelKeys.indexOf(getTestedModelKey(entry));
+    const repetitionIndex = job.repetition - firstRepetition;
+    const order = [turn.testNumber, repetitionIndex, turn.index, modelIndex, turn.promptNumber];
+    return [{ job, turn, order }];
   });
   return jobsOfTurns.toSorted((one, other) => compareLists(one.order, other.order));
 }
@@ -63,17 +65,17 @@ function compareLists(one: readonly number[], other: readonly number[]): number 
 
 /** A case whose prompt has the answers so far. */
 export interface PreparedTurn extends Required<Pick<Job, 'expectedCreation'>> {
-  readonly prepared: PreparedEntry;
+  readonly preparedEntry: PreparedEntry;
   /** Called with the answer of the case, before and after its transforms. */
   readonly onAnswer: NonNullable<CheckTools['onAnswer']>;
 }
 
-/** The answers so far of cases whose prompts take those of earlier ones. */
+/** The answers so far that the prompts of later cases take. */
 export class TurnAnswers {
   readonly #ctx: Context;
   readonly #conversations = new Map<string, EarlierAnswer[]>();
   readonly #storedAnswers = new Map<string, JsonValue>();
-  /** The cases without an answer, by what they would have answered. */
+  /** The first case without an answer, by the conversation or variable that lacks it. */
   readonly #unanswered = new Map<
     string,
     { readonly name: string; readonly repetition: Pick<RequestResult, 'fault' | 'isPostponed'> }
@@ -111,7 +113,7 @@ export class TurnAnswers {
    */
   async prepareTurn(preparedEntry: PreparedEntry, turn: TestTurn): Promise<PreparedTurn> {
     const { entry, request } = preparedEntry;
-    const { file, testCase, model, tested } = entry;
+    const { file, testCase, model, testedModel } = entry;
     const key = findConversationKey(entry, turn);
     const renderedPrompt = await this.#render(turn, this.#buildVariables(turn, key), entry);
 
@@ -119,10 +121,10 @@ export class TurnAnswers {
       '../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts'
     );
     const text = convertRenderedPrompt(renderedPrompt.text, turn.template, file.name);
-    const { promptVersionId } = await resolveText(
+    const { promptVersionId } = await resolvePromptText(
       this.#ctx,
       { name: file.target, text },
-      { model, config: tested?.config },
+      { model, config: testedModel?.config },
     );
 
     const inputs = [...request.text].map(
@@ -132,7 +134,7 @@ export class TurnAnswers {
     const vars = { ...testCase.vars, ...renderedPrompt.vars };
 
     return {
-      prepared: {
+      preparedEntry: {
         ...preparedEntry,
         request: turnRequest,
         entry: { ...entry, testCase: { ...testCase, vars } },
@@ -187,8 +189,8 @@ export class TurnAnswers {
     variables: JsonObject,
     { file }: TestEntry,
   ): Promise<NunjucksPrompt> {
-    const createError = (what: string): CliError =>
-      usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
+    const createError = (message: string): CliError =>
+      usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${message}`);
     const [rendered] = await renderNunjucks(this.#ctx, [
       { template: template.text, vars: variables },
     ]).catch((error: unknown) => {

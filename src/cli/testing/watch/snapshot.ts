@@ -6,6 +6,7 @@ import { inspectNamedFile } from '../../../files/named-file.ts';
 import type { Context } from '../../context.ts';
 import { type FoundTests, findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
+import { isPromptfooFile } from '../cases/test-file-names.ts';
 import type { TestOptions } from '../test-options.ts';
 
 /** Maximum size of a prompt file, in bytes. */
@@ -21,17 +22,19 @@ interface Fingerprint {
   readonly digest: string;
 }
 
-/** The state of the files that tests depend on, at one time. */
+const MISSING_FILE: Fingerprint = { stats: '', digest: '' };
+
+/** The state at one time of the files that tests depend on. */
 export interface Snapshot {
-  /** The fingerprint of each file, by path. */
-  readonly files: ReadonlyMap<string, Fingerprint>;
-  /** The paths of each prompt's partials. */
-  readonly partials: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The fingerprints of files by their paths. */
+  readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+  /** The paths of each prompt's partials, by the path of the prompt. */
+  readonly partialsByPrompt: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Returns true if a file may be a test file. */
-export function isYaml(file: string): boolean {
-  return /\.ya?ml$/u.test(file);
+export function mayBeTestFile(file: string): boolean {
+  return /\.ya?ml$/u.test(file) || isPromptfooFile(file);
 }
 
 /** Reads the state of the test files and of all files that their cases depend on. */
@@ -39,28 +42,32 @@ export async function takeSnapshot(
   ctx: Context,
   options: TestOptions,
   files: readonly TestFile[],
-  previous?: Snapshot,
+  previousSnapshot?: Snapshot,
 ): Promise<Snapshot> {
-  const prompts = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
-  const partials = new Map<string, ReadonlySet<string>>();
-  for (const prompt of new Set(prompts)) partials.set(prompt, await findPartials(prompt));
-  const watchedFiles = new Set([
-    ...(await findPresentTests(ctx, options)).files,
-    ...files.flatMap(({ file, cases }) => [
-      file,
+  const promptPaths = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
+  const partialsByPrompt = new Map<string, ReadonlySet<string>>();
+  for (const promptPath of new Set(promptPaths)) {
+    partialsByPrompt.set(promptPath, await findPartials(promptPath));
+  }
+  const watchedPaths = new Set([
+    ...(await findPresentTestFiles(ctx, options)).paths,
+    ...files.flatMap(({ path: testFilePath, cases }) => [
+      testFilePath,
       ...cases.flatMap(({ filesRead = [] }) => filesRead),
     ]),
-    ...prompts,
-    ...[...partials.values()].flatMap(paths => [...paths]),
+    ...promptPaths,
+    ...[...partialsByPrompt.values()].flatMap(paths => [...paths]),
   ]);
-  const fingerprints = [...watchedFiles].map(
-    async file => [file, await takeFingerprint(file, previous?.files.get(file))] as const,
+  const fingerprints = [...watchedPaths].map(
+    async watchedPath =>
+      [
+        watchedPath,
+        await takeFingerprint(watchedPath, previousSnapshot?.fingerprints.get(watchedPath)),
+      ] as const,
   );
 
-  return { files: new Map(await Promise.all(fingerprints)), partials };
+  return { fingerprints: new Map(await Promise.all(fingerprints)), partialsByPrompt };
 }
-
-const MISSING_FILE: Fingerprint = { stats: '', digest: '' };
 
 /** Returns the fingerprint of a file, which is read only if its stats have changed. */
 async function takeFingerprint(
@@ -81,7 +88,7 @@ async function takeFingerprint(
   };
 }
 
-/** Returns the partials of a prompt file, including nested and missing ones. */
+/** Returns the paths of a prompt file's partials, including nested and missing ones. */
 async function findPartials(prompt: string): Promise<ReadonlySet<string>> {
   const partials = new Set<string>();
   const pendingFiles = prompt.endsWith('.prompt') ? [prompt] : [];
@@ -110,27 +117,25 @@ async function readPromptOrEmpty(file: string, folder: string): Promise<string> 
 
 /** Returns the files that were changed or removed, and new ones that may be test files. */
 export function listChangedFiles(
-  { files: filesBefore }: Snapshot,
-  { files: filesNow }: Snapshot,
+  { fingerprints: before }: Snapshot,
+  { fingerprints: now }: Snapshot,
 ): Set<string> {
   const hasChanged = (file: string): boolean =>
-    filesNow.has(file)
-      ? filesNow.get(file)?.digest !== filesBefore.get(file)?.digest
-      : filesBefore.get(file) !== MISSING_FILE && !existsSync(file);
-  const isNew = (file: string): boolean => !filesBefore.has(file) && isYaml(file);
-  return new Set([
-    ...[...filesBefore.keys()].filter(hasChanged),
-    ...[...filesNow.keys()].filter(isNew),
-  ]);
+    now.has(file)
+      ? now.get(file)?.digest !== before.get(file)?.digest
+      : before.get(file) !== MISSING_FILE && !existsSync(file);
+  const isNew = (file: string): boolean => !before.has(file) && mayBeTestFile(file);
+  return new Set([...[...before.keys()].filter(hasChanged), ...[...now.keys()].filter(isNew)]);
 }
 
 /** The texts of the cases that have run, by test file. */
-export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
+export type RunCaseTexts = ReadonlyMap<string, ReadonlySet<string>>;
 
-export function groupCasesByFile(files: readonly TestFile[]): RunCases {
+/** Collects the texts of cases by test file. */
+export function collectCaseTexts(files: readonly TestFile[]): RunCaseTexts {
   return new Map(
-    files.map(({ file, cases }) => [
-      file,
+    files.map(({ path: testFilePath, cases }) => [
+      testFilePath,
       new Set(cases.flatMap(({ sourceText }) => sourceText ?? [])),
     ]),
   );
@@ -143,21 +148,25 @@ export function groupCasesByFile(files: readonly TestFile[]): RunCases {
  */
 export function createDependencyCheck(
   changedPaths: ReadonlySet<string>,
-  { partials }: Snapshot,
-  runCases: RunCases,
+  { partialsByPrompt }: Snapshot,
+  runCaseTexts: RunCaseTexts,
 ): (file: TestFile, testCase: TestCase) => boolean {
-  return ({ file, target }, { filesRead = [], sourceText = '' }) => {
-    const hasRun = runCases.get(file)?.has(sourceText) === true;
-    if (changedPaths.has(file) && !hasRun) return true;
-    const otherFiles = [target, ...(partials.get(target) ?? []), ...filesRead];
-    return otherFiles.some(name => name !== file && changedPaths.has(name));
+  return ({ path: testFilePath, target }, { filesRead = [], sourceText = '' }) => {
+    const hasRun = runCaseTexts.get(testFilePath)?.has(sourceText) === true;
+    if (changedPaths.has(testFilePath) && !hasRun) return true;
+    const otherPaths = [target, ...(partialsByPrompt.get(target) ?? []), ...filesRead];
+    return otherPaths.some(file => file !== testFilePath && changedPaths.has(file));
   };
 }
 
 /**
- * Finds the present test files, which may be none. The round before has reported the skipped ones.
+ * Returns the test files that are there now; none if they can't be found. Reports no skipped file,
+ * because the first round has done so.
  */
-export async function findPresentTests(ctx: Context, options: TestOptions): Promise<FoundTests> {
-  const noTests = { files: [], namedFiles: new Set<string>(), directories: [] };
+export async function findPresentTestFiles(
+  ctx: Context,
+  options: TestOptions,
+): Promise<FoundTests> {
+  const noTests = { paths: [], namedPaths: new Set<string>(), directories: [] };
   return findTestFiles(ctx, options.paths, () => {}).catch(() => noTests);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The interval between scans for files in folders without a watcher, in milliseconds. */
-const SCAN_MS = 1000;
+const SCAN_INTERVAL_MS = 1000;
 
 /** The cases of a round: all, those that failed, or those that these files concern. */
 export type NextRound = 'all' | 'failed' | ReadonlySet<string>;
@@ -14,7 +14,10 @@ const COMMAND_BY_KEY = { a: 'all', f: 'failed', q: 'quit' } as const;
 
 type KeyCommand = (typeof COMMAND_BY_KEY)[keyof typeof COMMAND_BY_KEY];
 
-/** Returns the files that have changed since the last call, once the changes have settled. */
+/**
+ * Returns the files that have changed since the last call, once the changes have settled; undefined
+ * if they concern no case.
+ */
 type ReadChanges = () => Promise<ReadonlySet<string> | undefined>;
 
 /** Keys pressed on a terminal, and changed files. */
@@ -25,7 +28,7 @@ export class WatchEvents {
   readonly #pendingCommands: KeyCommand[] = [];
   #wake: () => void = () => {};
   /** True during a round, which the end of the command then interrupts. */
-  isRunning = false;
+  isRoundRunning = false;
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
@@ -44,7 +47,7 @@ export class WatchEvents {
   }
 
   /** Watches the folders of these files, to react to changes at once. */
-  watch(files: Snapshot['files']): void {
+  watch(files: Snapshot['fingerprints']): void {
     for (const folder of new Set([...files.keys()].map(file => path.dirname(file)))) {
       if (this.#watchers.has(folder)) continue;
       try {
@@ -59,18 +62,22 @@ export class WatchEvents {
   }
 
   /** Waits for a command of the user, or the next change. @throws the signal's reason */
-  async waitForNext(readChanges: ReadChanges): Promise<NextRound | 'quit'> {
+  async waitForNextRound(readChanges: ReadChanges): Promise<NextRound | 'quit'> {
     const { io, signal } = this.#ctx;
     const keyHelp = io.stdin.isTerminal
       ? '; press a to run all, f to run the failed ones, q to quit'
       : '';
-    for (let isFirst = true; ; isFirst = false) {
-      signal.throwIfAborted();
-      const next = this.#pendingCommands.shift() ?? (await readChanges());
-      if (next !== undefined) return next;
-      if (isFirst) io.note(`waiting for changes${keyHelp}`);
+    signal.throwIfAborted();
+    let next = this.#pendingCommands.shift() ?? (await readChanges());
+    if (next === undefined) io.note(`waiting for changes${keyHelp}`);
+
+    while (next === undefined) {
+      // A key may have been pressed while changes were read.
       if (this.#pendingCommands.length === 0) await this.#waitForEvent(signal);
+      signal.throwIfAborted();
+      next = this.#pendingCommands.shift() ?? (await readChanges());
     }
+    return next;
   }
 
   /** Waits for the next change. @throws the signal's reason */
@@ -92,7 +99,7 @@ export class WatchEvents {
         resolve();
       };
 
-      const timer = setTimeout(wake, SCAN_MS);
+      const timer = setTimeout(wake, SCAN_INTERVAL_MS);
       this.#wake = wake;
       signal.addEventListener('abort', wake, { once: true });
     });
@@ -101,7 +108,7 @@ export class WatchEvents {
   readonly #onData = (data: Buffer | string): void => {
     // In raw mode, Ctrl-C arrives as a character.
     for (const key of String(data).replaceAll('\u0003', 'q')) {
-      if (key === 'q' && this.isRunning) process.emit('SIGINT', 'SIGINT');
+      if (key === 'q' && this.isRoundRunning) process.emit('SIGINT', 'SIGINT');
       else if (isCommandKey(key)) this.#pendingCommands.push(COMMAND_BY_KEY[key]);
     }
     this.#wake();

@@ -23,7 +23,7 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
   const budget = new Budget(ctx, options.caps);
   try {
     const tests = new WatchedTests(ctx, options, { budget, watch: files => events.watch(files) });
-    await tests.read();
+    await tests.readInitialState();
     return await runRounds(ctx, tests, events);
   } finally {
     events.close();
@@ -38,24 +38,24 @@ async function runRounds(
 ): Promise<ExitCode> {
   let round: NextRound = 'all';
   for (;;) {
-    const { code, changedFiles } = await runUntilChange(ctx, tests, events, round);
-    if (code === EXIT.capReached) return code;
+    const { exitCode, changedFiles } = await runUntilChange(ctx, tests, events, round);
+    if (exitCode === EXIT.capReached) return exitCode;
 
-    if (code === undefined) {
+    if (exitCode === undefined) {
       // Names of files can't say "the failed cases too", so a round of those becomes one of all.
       round = typeof round === 'string' ? 'all' : new Set([...round, ...(changedFiles ?? [])]);
       continue;
     }
 
-    const next = changedFiles ?? (await events.waitForNext(() => tests.readChanges()));
-    if (next === 'quit') return code;
+    const next = changedFiles ?? (await events.waitForNextRound(() => tests.readChanges()));
+    if (next === 'quit') return exitCode;
     round = next;
   }
 }
 
 interface RoundEnd {
   /** undefined if a change ended the round. */
-  readonly code: ExitCode | undefined;
+  readonly exitCode: ExitCode | undefined;
   /**
    * The files that changed during the round; undefined if it was not watched, or none has changed.
    */
@@ -73,19 +73,19 @@ async function runUntilChange(
     events.waitForChange(() => tests.readChanges(), waitSignal),
   );
   const signal = AbortSignal.any([ctx.signal, interrupter.signal]);
-  let code: ExitCode | undefined;
-  events.isRunning = true;
+  let exitCode: ExitCode | undefined;
+  events.isRoundRunning = true;
 
   try {
-    code = await tests.run(round, { signal, onFreeRound: () => interrupter.start() });
+    exitCode = await tests.run(round, { signal, onFreeRound: () => interrupter.start() });
   } catch (error) {
     if (!interrupter.signal.aborted || ctx.signal.aborted) throw error;
   } finally {
-    events.isRunning = false;
+    events.isRoundRunning = false;
     await interrupter.stop();
   }
 
-  return { code, changedFiles: interrupter.changedFiles };
+  return { exitCode, changedFiles: interrupter.changedFiles };
 }
 
 /** Waits for a change during a round, and ends the round when it comes. */

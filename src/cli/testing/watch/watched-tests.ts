@@ -7,16 +7,16 @@ import type { Budget } from '../../creation/spending/budget.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import { Judge } from '../judging/judge.ts';
-import { readTestFiles } from '../read-files.ts';
+import { readTestFiles } from '../read-test-files.ts';
 import { runRound } from '../run-tests.ts';
 import type { TestOptions } from '../test-options.ts';
 import {
+  collectCaseTexts,
   createDependencyCheck,
-  findPresentTests,
-  groupCasesByFile,
-  isYaml,
+  findPresentTestFiles,
   listChangedFiles,
-  type RunCases,
+  mayBeTestFile,
+  type RunCaseTexts,
   type Snapshot,
   takeSnapshot,
 } from './snapshot.ts';
@@ -31,7 +31,7 @@ const TEST_FILES_SETTLE_MS = 150;
 interface WatchedTestsOptions {
   readonly budget: Budget;
   /** Called with the files to watch, each time that they are read. */
-  readonly watch: (files: Snapshot['files']) => void;
+  readonly watch: (files: Snapshot['fingerprints']) => void;
 }
 
 /**
@@ -44,8 +44,8 @@ export class WatchedTests {
   readonly #budget: Budget;
   readonly #watch: WatchedTestsOptions['watch'];
   #files: readonly TestFile[] = [];
-  #snapshot: Snapshot = { files: new Map(), partials: new Map() };
-  #runCases: RunCases = new Map();
+  #snapshot: Snapshot = { fingerprints: new Map(), partialsByPrompt: new Map() };
+  #runCaseTexts: RunCaseTexts = new Map();
 
   constructor(ctx: Context, options: TestOptions, { budget, watch }: WatchedTestsOptions) {
     this.#ctx = ctx;
@@ -55,7 +55,7 @@ export class WatchedTests {
   }
 
   /** Reads the test files for the first time. */
-  async read(): Promise<void> {
+  async readInitialState(): Promise<void> {
     this.#files = await this.#readFiles();
     this.#snapshot = await this.#takeSnapshot();
   }
@@ -71,7 +71,7 @@ export class WatchedTests {
   ): Promise<ExitCode> {
     const { update } = this.#options;
     const runsOnlyFailed = this.#options.failed || nextRound === 'failed';
-    const { code, files } = await runRound(
+    const { exitCode, files } = await runRound(
       { ...this.#ctx, signal },
       { ...this.#options, failed: runsOnlyFailed },
       this.#budget,
@@ -79,7 +79,7 @@ export class WatchedTests {
         isChosen:
           typeof nextRound === 'string'
             ? () => true
-            : createDependencyCheck(nextRound, this.#snapshot, this.#runCases),
+            : createDependencyCheck(nextRound, this.#snapshot, this.#runCaseTexts),
         // With `--update`, the round writes test files, so it must end before changes count again.
         onFreeRound: update ? () => {} : onFreeRound,
       },
@@ -87,13 +87,14 @@ export class WatchedTests {
     this.#files = withUnreadableFiles(files, this.#files);
 
     // A round of failed cases does not run the changed ones.
-    if (!runsOnlyFailed) this.#runCases = groupCasesByFile(files);
+    if (!runsOnlyFailed) this.#runCaseTexts = collectCaseTexts(files);
     if (update) this.#snapshot = await this.#takeSnapshot();
-    return code;
+    return exitCode;
   }
 
   /**
-   * Notes the files that have changed since the last call, and returns them if any concerns a case.
+   * Reports the files that have changed since the last call, and returns them if any concerns a case
+   * or is a test file that can't be read.
    */
   async readChanges(): Promise<ReadonlySet<string> | undefined> {
     const changedPaths = await this.#waitForChanges();
@@ -101,14 +102,14 @@ export class WatchedTests {
 
     const readableFiles = await this.#readFiles();
     this.#files = withUnreadableFiles(readableFiles, this.#files);
-    const hasFault = [...changedPaths].some(
-      file =>
-        isYaml(file) && existsSync(file) && !readableFiles.some(testFile => testFile.file === file),
+    const readablePaths = new Set(readableFiles.map(({ path }) => path));
+    const hasUnreadableFile = [...changedPaths].some(
+      file => mayBeTestFile(file) && existsSync(file) && !readablePaths.has(file),
     );
-    const count = this.#countConcernedCases(changedPaths);
-    noteChange(this.#ctx, changedPaths, { count, hasFault });
+    const caseCount = this.#countConcernedCases(changedPaths);
+    reportChange(this.#ctx, changedPaths, { caseCount, hasUnreadableFile });
 
-    return count > 0 || hasFault ? changedPaths : undefined;
+    return caseCount > 0 || hasUnreadableFile ? changedPaths : undefined;
   }
 
   /** Returns the changed files once nothing has changed for a while. */
@@ -128,12 +129,12 @@ export class WatchedTests {
     const snapshot = await this.#takeSnapshot();
     const changedPaths = listChangedFiles(this.#snapshot, snapshot);
     this.#snapshot = snapshot;
-    this.#watch(snapshot.files);
+    this.#watch(snapshot.fingerprints);
     return changedPaths;
   }
 
-  #countConcernedCases(changed: ReadonlySet<string>): number {
-    const isConcerned = createDependencyCheck(changed, this.#snapshot, this.#runCases);
+  #countConcernedCases(changedPaths: ReadonlySet<string>): number {
+    const isConcerned = createDependencyCheck(changedPaths, this.#snapshot, this.#runCaseTexts);
     const counts = this.#files.map(
       file => file.cases.filter(testCase => isConcerned(file, testCase)).length,
     );
@@ -141,8 +142,8 @@ export class WatchedTests {
   }
 
   async #readFiles(): Promise<readonly TestFile[]> {
-    const judge = new Judge(this.#ctx, this.#options.judge, this.#budget);
-    const foundTests = await findPresentTests(this.#ctx, this.#options);
+    const judge = new Judge(this.#ctx, this.#options.judgeModel, this.#budget);
+    const foundTests = await findPresentTestFiles(this.#ctx, this.#options);
     return (await readTestFiles(this.#ctx, foundTests, judge, this.#options)).files;
   }
 
@@ -159,16 +160,20 @@ function withUnreadableFiles(
   readableFiles: readonly TestFile[],
   formerFiles: readonly TestFile[],
 ): TestFile[] {
-  const isLost = ({ file }: TestFile): boolean =>
-    !readableFiles.some(testFile => testFile.file === file) && existsSync(file);
-  return [...readableFiles, ...formerFiles.filter(isLost)];
+  const readablePaths = new Set(readableFiles.map(({ path }) => path));
+  const isUnreadable = ({ path }: TestFile): boolean =>
+    !readablePaths.has(path) && existsSync(path);
+  return [...readableFiles, ...formerFiles.filter(isUnreadable)];
 }
 
 /** Reports the changed files and the number of cases that they affect. */
-function noteChange(
+function reportChange(
   { cwd, io }: Context,
   changedPaths: ReadonlySet<string>,
-  { count, hasFault }: { readonly count: number; readonly hasFault: boolean },
+  {
+    caseCount,
+    hasUnreadableFile,
+  }: { readonly caseCount: number; readonly hasUnreadableFile: boolean },
 ): void {
   const presentFiles = [...changedPaths].filter(file => existsSync(file));
   const deletedFiles = [...changedPaths].filter(file => !presentFiles.includes(file));
@@ -180,8 +185,8 @@ function noteChange(
   ];
 
   const describeCases = (): string => {
-    if (count > 0) return `: ${pluralize(count, 'case')}`;
-    return !hasFault && presentFiles.some(isYaml) ? ', but none of its cases' : '';
+    if (caseCount > 0) return `: ${pluralize(caseCount, 'case')}`;
+    return !hasUnreadableFile && presentFiles.some(mayBeTestFile) ? ', but none of its cases' : '';
   };
 
   io.note(escapeControls(`${parts.join(', ')}${describeCases()}`));

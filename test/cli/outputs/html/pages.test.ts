@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CheckRunner } from '../../../../src/cli/checks/checks.ts';
+import { CheckRunner } from '../../../../src/cli/checks/check-runner.ts';
 import { computeDifferences } from '../../../../src/cli/outputs/differences.ts';
 import type { Grid, GridRange } from '../../../../src/cli/outputs/html/grid.ts';
 import { renderGridPage } from '../../../../src/cli/outputs/html/grid-page.ts';

@@ -6,9 +6,9 @@ import { toPosixRelativePath } from '../core/paths.ts';
 import type { CaseName } from './baseline/read-baseline.ts';
 import type { FoundTests } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
-import { repeatCases } from './cases/repetitions.ts';
-import { createTargetCheck, type TargetCheck } from './cases/target-folders.ts';
-import { type TestFile, withChosenCases } from './cases/test-case.ts';
+import { repeatCases } from './cases/repeat-cases.ts';
+import { createTargetCheck, type TargetCheck } from './cases/target-check.ts';
+import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
 import { isPromptfooFile } from './cases/test-file-names.ts';
 import type { FaultyTestFile } from './entry-result.ts';
 import { type Expectation, flattenExpectations } from './expectations/expectation.ts';
@@ -21,23 +21,26 @@ export async function readTestFiles(
   foundTests: FoundTests,
   judge: Judge,
   options: TestOptions,
-): Promise<{ files: TestFile[]; faults: FaultyTestFile[] }> {
+): Promise<{ files: TestFile[]; faultyFiles: FaultyTestFile[] }> {
   const files: TestFile[] = [];
-  const faultyFiles = new FaultyFiles(ctx);
+  const collector = new FaultCollector(ctx);
   const mayTarget = options.allowOutside ? () => true : createTargetCheck(ctx.cwd, foundTests);
-  for (const file of foundTests.files) {
-    const testFiles = await faultyFiles.collect(file, () =>
-      readSelectedCases(ctx, file, mayTarget, options),
+  for (const filePath of foundTests.paths) {
+    const testFiles = await collector.attempt(filePath, () =>
+      readSelectedCases(ctx, filePath, mayTarget, options),
     );
     files.push(...(testFiles ?? []));
   }
 
   // The models that any of the files declares are known by now.
   for (const file of files) {
-    await faultyFiles.collect(file.file, () => checkProgramsAndJudges(file, judge, options));
+    await collector.attempt(file.path, () => checkProgramsAndJudges(file, judge, options));
   }
 
-  return { files: files.filter(({ file }) => !faultyFiles.has(file)), faults: faultyFiles.faults };
+  return {
+    files: files.filter(({ path: filePath }) => !collector.has(filePath)),
+    faultyFiles: collector.faultyFiles,
+  };
 }
 
 /** Returns the faults of files whose expectations have no judge that exists. */
@@ -46,34 +49,35 @@ export async function findJudgeFaults(
   files: readonly TestFile[],
   judge: Judge,
 ): Promise<FaultyTestFile[]> {
-  const faulty = new FaultyFiles(ctx);
-  for (const file of files) await faulty.collect(file.file, () => checkJudges(file, judge));
-  return faulty.faults;
+  const collector = new FaultCollector(ctx);
+  for (const file of files) await collector.attempt(file.path, () => checkJudges(file, judge));
+  return collector.faultyFiles;
 }
 
 /** Collects the first fault of each test file. */
-class FaultyFiles {
-  readonly faults: FaultyTestFile[] = [];
+class FaultCollector {
+  readonly faultyFiles: FaultyTestFile[] = [];
   readonly #ctx: Context;
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
   }
 
-  has(file: string): boolean {
-    return this.faults.some(fault => fault.file === file);
+  /** Returns true if a file has a fault. */
+  has(filePath: string): boolean {
+    return this.faultyFiles.some(faultyFile => faultyFile.path === filePath);
   }
 
   /** Returns the result of `work`; undefined if it fails, which becomes the file's fault. */
-  async collect<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
+  async attempt<T>(filePath: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
       this.#ctx.signal.throwIfAborted();
-      if (!this.has(file)) {
-        this.faults.push({
-          file,
-          name: toPosixRelativePath(this.#ctx.cwd, file),
+      if (!this.has(filePath)) {
+        this.faultyFiles.push({
+          path: filePath,
+          name: toPosixRelativePath(this.#ctx.cwd, filePath),
           fault: toFailure(error),
         });
       }
@@ -88,43 +92,46 @@ class FaultyFiles {
  */
 async function readSelectedCases(
   ctx: Context,
-  file: string,
+  filePath: string,
   mayTarget: TargetCheck,
   options: TestOptions,
 ): Promise<TestFile[]> {
-  if (options.update && isPromptfooFile(file)) {
-    throw notUpdatableError(toPosixRelativePath(ctx.cwd, file));
+  if (options.update && isPromptfooFile(filePath)) {
+    throw notUpdatableError(toPosixRelativePath(ctx.cwd, filePath));
   }
 
   const hasModels = options.models.length > 0;
-  const { allowOutside, allowCommands, skipUnsupported, judge, watch } = options;
-  const flags = { allowOutside, allowCommands, skipUnsupported, judge, watch };
-  const testFiles = await readTestFile(ctx, file, { ...flags, mayTarget, hasModels });
+  const { allowOutside, allowCommands, skipUnsupported, judgeModel, watch } = options;
+  const flags = { allowOutside, allowCommands, skipUnsupported, judgeModel, watch };
+  const testFiles = await readTestFile(ctx, filePath, { ...flags, mayTarget, hasModels });
 
   return testFiles.map(testFile => {
-    const repeatedFile = withoutCommands(repeatCases(testFile, options.repeating), options);
+    const repeatedFile = withoutProgramChecks(repeatCases(testFile, options.repeating), options);
     const models = hasModels ? options.models.map(model => ({ model })) : repeatedFile.models;
     return withChosenCases({ ...repeatedFile, models }, ({ name }) =>
-      hasWords(options.filter, { file: repeatedFile.name, name }),
+      matchesFilter(options.filter, { file: repeatedFile.name, name }),
     );
   });
 }
 
 /** Leaves out checks that run programs if programs may not run and `--skip-unsupported` is set. */
-function withoutCommands(
+function withoutProgramChecks(
   file: TestFile,
   { allowCommands, skipUnsupported }: Pick<TestOptions, 'allowCommands' | 'skipUnsupported'>,
 ): TestFile {
   if (allowCommands || !skipUnsupported) return file;
-  const runsProgram = (expectation: Expectation): boolean =>
-    [...flattenExpectations([expectation])].some(({ isProgram }) => isProgram);
-  const cases = file.cases.map(testCase => {
-    const expect = testCase.expect.filter(expectation => !runsProgram(expectation));
+  const cases = file.cases.map((testCase): TestCase => {
+    const expectations = testCase.expectations.filter(expectation => !needsProgram(expectation));
     const leftOutCheckCount =
-      (testCase.leftOutCheckCount ?? 0) + testCase.expect.length - expect.length;
-    return { ...testCase, expect, leftOutCheckCount };
+      (testCase.leftOutCheckCount ?? 0) + testCase.expectations.length - expectations.length;
+    return { ...testCase, expectations, leftOutCheckCount };
   });
   return { ...file, cases };
+}
+
+/** Returns true if an expectation, or one inside it, runs a program. */
+function needsProgram(expectation: Expectation): boolean {
+  return [...flattenExpectations([expectation])].some(({ runsProgram }) => runsProgram);
 }
 
 function notUpdatableError(name: string): CliError {
@@ -134,8 +141,8 @@ function notUpdatableError(name: string): CliError {
   );
 }
 
-/** Returns true for a case with all words of `--filter` in its file or name. */
-export function hasWords(
+/** Returns true for a case whose file and name together have all words of `--filter`. */
+export function matchesFilter(
   filter: string | undefined,
   { file, name }: Pick<CaseName, 'file' | 'name'>,
 ): boolean {
@@ -160,23 +167,25 @@ export async function checkProgramsAndJudges(
   }: Pick<TestOptions, 'allowCommands'> & { readonly failed?: boolean },
 ): Promise<void> {
   await checkExpectations(file, async expectation => {
-    if (expectation.isProgram && !allowCommands) throw commandsNotAllowedError();
-    if (!failed && needsJudge(expectation)) await judge.check(expectation);
+    if (expectation.runsProgram && !allowCommands) throw commandsNotAllowedError();
+    if (!failed && needsJudge(expectation)) await judge.checkModel(expectation);
   });
 }
 
 function checkJudges(file: TestFile, judge: Judge): Promise<void> {
   return checkExpectations(file, async expectation => {
-    if (needsJudge(expectation)) await judge.check(expectation);
+    if (needsJudge(expectation)) await judge.checkModel(expectation);
   });
 }
 
-/** Calls `check` with every expectation of a file. @throws {CliError} with file and line */
+/** Calls `check` with every expectation of a file, and adds the place to its errors. */
 async function checkExpectations(
   file: TestFile,
   check: (expectation: Expectation) => Promise<void>,
 ): Promise<void> {
-  for (const expectation of flattenExpectations(file.cases.flatMap(({ expect }) => expect))) {
+  for (const expectation of flattenExpectations(
+    file.cases.flatMap(({ expectations }) => expectations),
+  )) {
     try {
       await check(expectation);
     } catch (error) {

@@ -24,16 +24,19 @@ export function repeatCases(file: TestFile, options: RepeatOptions): TestFile {
 }
 
 function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: RepeatOptions): TestCase {
-  const { pass, passPlace } = testCase;
-  if (sure && pass.kind === 'rate') {
+  const { passRule, passRulePlace } = testCase;
+  if (sure && passRule.kind === 'rate') {
     // One answer is enough for a rate of 0 %; more answers would cost money for nothing.
-    return { ...testCase, repeat: pass.rate === 0 ? 1 : maxRepeat, untilDecided: true };
+    return { ...testCase, repeat: passRule.rate === 0 ? 1 : maxRepeat, runsUntilDecided: true };
   }
 
-  const runs = repeat ?? testCase.repeat;
-  if (pass.kind === 'count' && passPlace !== undefined && pass.count > runs) {
-    throw testFileError(passPlace, `pass (${pass.count}) is more than repeat (${runs})`);
+  const runCount = repeat ?? testCase.repeat;
+  if (passRule.kind === 'count' && passRulePlace !== undefined && passRule.count > runCount) {
+    throw testFileError(
+      passRulePlace,
+      `pass (${passRule.count}) is more than repeat (${runCount})`,
+    );
   }
 
-  return { ...testCase, repeat: runs };
+  return { ...testCase, repeat: runCount };
 }

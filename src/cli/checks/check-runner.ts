@@ -20,7 +20,7 @@ export class CheckRunner {
   /**
    * Runs a task; tasks run one at a time.
    *
-   * @throws {LimitExceededError} if it takes more time than its task may, mostly 2 s, or too much memory
+   * @throws {LimitExceededError} if it takes more time than `CHECK_LIMITS` allows, or too much memory
    * @throws an Error with the message of whatever the task throws, and the signal's reason if
    * aborted
    */

@@ -18,10 +18,10 @@ import {
   type RecordedMedia,
   type Recording,
   type RecordingDirectory,
-  RecordingTooBig,
+  RecordingTooBigError,
 } from './recording-directory.ts';
 
-/** Settings of recordings. */
+/** The options of a recorder. */
 export interface RecordOptions {
   readonly directory: string;
   /** The service's base URL; answers from elsewhere are not recorded. */
@@ -35,20 +35,21 @@ export interface RecordOptions {
   /** Returns the cost of an ended run in US dollars; undefined if unknown. */
   readonly findCost: (runId: string) => Promise<number | undefined>;
   /** Returns the keys of providers and addresses, which an answer may echo. */
-  readonly providerKeys: () => Promise<readonly string[]>;
+  readonly readProviderKeys: () => Promise<readonly string[]>;
 }
 
 /** Time limit for fetching the media of a run, in milliseconds. */
 const MEDIA_TIMEOUT_MS = 120_000;
 
-/** Makes the recording of a creation, with the media in its answer. */
-export async function makeRecording(
+/** Creates the recording of a creation, and downloads the media in its answer. */
+export async function createRecording(
   directory: RecordingDirectory,
   request: RecordedRequest,
-  { httpStatus, body: envelope }: RecordedAnswer,
+  { httpStatus, body: answerBody }: RecordedAnswer,
   options: RecordOptions,
 ): Promise<Recording> {
-  const body = httpStatus === 200 ? { ...envelope, data: toTypedRun(envelope['data']) } : envelope;
+  const body =
+    httpStatus === 200 ? { ...answerBody, data: toTypedRun(answerBody['data']) } : answerBody;
   const { media, notKept } = await withTimeout(MEDIA_TIMEOUT_MS, options.signal, signal =>
     recordMedia(directory, body, { ...options, signal }),
   );
@@ -96,14 +97,17 @@ async function recordMedia(
   let bytesLeft = MAX_RECORDED_MEDIA_BYTES;
   for (const [index, url] of listMediaUrls(data).entries()) {
     try {
-      if (index >= MAX_MEDIA) throw new RecordingTooBig(`a run has more than ${MAX_MEDIA}`);
+      if (index >= MAX_MEDIA) {
+        throw new RecordingTooBigError(`the run has more than ${MAX_MEDIA} images and videos`);
+      }
       const { body, contentType = null } = await download(url, { signal });
       const { sha256, size } = await directory.writeMedia(body, bytesLeft);
       bytesLeft -= size;
       media.push({ url, sha256, contentType });
     } catch (error) {
       if (error instanceof LinkFault) throw error;
-      if (error instanceof RecordingTooBig) notKept.push(url);
+      if (error instanceof RecordingTooBigError) notKept.push(url);
+      // A note about the first medium too many is enough.
       if (index <= MAX_MEDIA) {
         note(`note: an output was not recorded: ${url}: ${getErrorMessage(error)}`);
       }

@@ -13,13 +13,13 @@ export type TargetCheck = (testFile: string, target: string) => boolean;
  */
 export function createTargetCheck(
   cwd: string,
-  { namedFiles, directories }: FoundTests,
+  { namedPaths, directories }: FoundTests,
 ): TargetCheck {
   const startFolders = [cwd, ...directories];
   const repositories = startFolders.flatMap(folder => findNearestRepository(folder) ?? []);
   const allowedFolders = new Set([...startFolders, ...repositories]);
   return (testFile, target) =>
-    namedFiles.has(testFile) || [...allowedFolders].some(folder => isBelow(folder, target));
+    namedPaths.has(testFile) || [...allowedFolders].some(folder => isBelow(folder, target));
 }
 
 /** Returns the nearest parent folder with a `.git`. */
