@@ -21,7 +21,7 @@ import type { BatchOptions } from './batch-options.ts';
 import type { BatchFiles } from './open-files.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
 import { reportRow } from './progress/report-row.ts';
-import type { Tally } from './progress/row-tally.ts';
+import type { RowTally } from './progress/row-tally.ts';
 import { buildResultsLine, type ResultsLine, toLineInputs } from './results/results-line.ts';
 
 export interface RunningBatch extends BatchFiles {
@@ -31,7 +31,7 @@ export interface RunningBatch extends BatchFiles {
   readonly source: RowSource;
   readonly batch: PreparedBatch;
   readonly budget: Budget;
-  readonly tally: Tally;
+  readonly tally: RowTally;
   readonly stop: StopControl;
 }
 
@@ -48,7 +48,9 @@ export async function finishRow(
 ): Promise<void> {
   const { tally, journal } = runningBatch;
   let finalOutcome = outcome;
-  if (finalOutcome.kind === 'dropped') finalOutcome = await endDropped(runningBatch, finalOutcome);
+  if (finalOutcome.kind === 'dropped') {
+    finalOutcome = await endDroppedRow(runningBatch, finalOutcome);
+  }
 
   if (finalOutcome.kind === 'ended') {
     finalOutcome = await saveRowOutputs(runningBatch, finalOutcome);
@@ -57,16 +59,16 @@ export async function finishRow(
   switch (finalOutcome.kind) {
     case 'ended':
     case 'failed':
-      await writeLine(runningBatch, row, finalOutcome);
+      await writeResult(runningBatch, row, finalOutcome);
       countEnd(tally, finalOutcome);
       break;
     case 'in doubt':
       await journal.recordCandidates(row, finalOutcome.candidates);
-      tally.now['in doubt'] += 1;
+      tally.countsNow['in doubt'] += 1;
       tally.addDoubt(finalOutcome.entry);
       break;
     case 'running':
-      tally.now.running += 1;
+      tally.countsNow.running += 1;
       break;
     case 'dropped':
       if (finalOutcome.isInDoubt) countDroppedDoubt(runningBatch, finalOutcome);
@@ -80,9 +82,10 @@ export async function finishRow(
 }
 
 /**
- * Returns the end of a dropped row if its run was this process's own, which was stopped with it.
+ * Returns the end of a dropped row if its run was this process's own, which has ended with it. Else
+ * returns the outcome unchanged.
  */
-async function endDropped(
+async function endDroppedRow(
   runningBatch: RunningBatch,
   droppedOutcome: DroppedJobOutcome,
 ): Promise<EndedJobOutcome | DroppedJobOutcome> {
@@ -110,7 +113,7 @@ async function saveRowOutputs(
 ): Promise<EndedJobOutcome> {
   const { run, failures } = await saveRunOutputs(runningBatch, outcome.run, outcome.details);
   const { recovered } = outcome.run;
-  const error = run.runStatus === 'failed' ? runFailedError(run) : saveError(failures);
+  const error = run.runStatus === 'failed' ? runFailedError(run) : findSaveError(failures);
 
   return {
     ...outcome,
@@ -141,7 +144,7 @@ async function saveRunOutputs(
   if (saveTo === undefined) return { run, failures: [] };
 
   const { saveOutputs } = await import('../outputs/saving/save-outputs.ts');
-  const facts = {
+  const savedFacts = {
     promptVersionId,
     ...(request !== undefined && { request }),
     ...(startedAt !== undefined && { startedAt, endedAt }),
@@ -150,7 +153,7 @@ async function saveRunOutputs(
     const { paths, failures } = await saveOutputs(ctx, connection, run, {
       directory: saveTo,
       force,
-      facts,
+      facts: savedFacts,
     });
     for (const { link } of failures) tally.refusedLink ??= link;
 
@@ -172,7 +175,7 @@ function toResultsRelativePath(cwd: string, results: string, file: string): stri
   return toPosixRelativePath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }
 
-function saveError(failures: readonly SaveFailure[]): CliError | undefined {
+function findSaveError(failures: readonly SaveFailure[]): CliError | undefined {
   if (failures.length === 0) return undefined;
   const reason = failures.map(({ message }) => message).join('; ');
   return new CliError(`the run succeeded, but not all of its outputs were saved: ${reason}`, {
@@ -185,7 +188,7 @@ function saveError(failures: readonly SaveFailure[]): CliError | undefined {
  * Writes the end of a row to the journal and then its result, so that every result has an end in
  * the journal.
  */
-async function writeLine(
+async function writeResult(
   { options, batch, journal, results, stop, budget }: RunningBatch,
   row: SourceRow,
   outcome: WrittenOutcome,
@@ -216,17 +219,17 @@ function listEarlierRunIds(
   { journal, results }: Pick<RunningBatch, 'journal' | 'results'>,
   { id }: SourceRow,
 ): string[] {
-  const inResults = results.states.get(id)?.runs ?? [];
-  const inJournal = journal.states.get(id)?.runIds ?? [];
-  return [...new Set([...inResults.map(({ runId }) => runId), ...inJournal])];
+  const idsInResults = results.states.get(id)?.runs ?? [];
+  const idsInJournal = journal.states.get(id)?.runIds ?? [];
+  return [...new Set([...idsInResults.map(({ runId }) => runId), ...idsInJournal])];
 }
 
-function countEnd(tally: Tally, outcome: WrittenOutcome): void {
+function countEnd(tally: RowTally, outcome: WrittenOutcome): void {
   if (outcome.kind === 'ended') {
-    tally.now[outcome.error === undefined ? 'succeeded' : 'failed'] += 1;
+    tally.countsNow[outcome.error === undefined ? 'succeeded' : 'failed'] += 1;
     if (outcome.isUnanswered) tally.unansweredCount += 1;
   } else {
-    tally.now.failed += 1;
+    tally.countsNow.failed += 1;
     if (toFailure(outcome.error).exitCode === EXIT.usage) tally.faultyCount += 1;
   }
 }
@@ -235,7 +238,7 @@ function countEnd(tally: Tally, outcome: WrittenOutcome): void {
 function countDroppedDoubt({ batch, tally }: RunningBatch, { details }: DroppedJobOutcome): void {
   const { sentAt = details.endedAt } = details;
   const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;
-  tally.now['in doubt'] += 1;
+  tally.countsNow['in doubt'] += 1;
   tally.addDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
 }
 

@@ -29,7 +29,7 @@ export interface FirstPass {
 interface FirstPassOptions {
   readonly batch: PreparedBatch;
   readonly options: BatchOptions;
-  /** undefined if the batch is not resumed. */
+  /** The state that the batch is resumed from; undefined if it is not resumed. */
   readonly earlierState: EarlierState | undefined;
 }
 
@@ -48,16 +48,16 @@ export async function readRowsOnce(
   let rowCount = 0;
   for await (const row of readRows(source, ctx.signal, batch.fields)) {
     if (row.row === 1) throwIfStrayColumn(batch, source, row);
-    const isOwnRow = isInShard(options.shard, row.row);
-    if (isOwnRow) rowCount += 1;
-    await check?.add(row, { isInShard: isOwnRow });
+    const isRowInShard = isInShard(options.shard, row.row);
+    if (isRowInShard) rowCount += 1;
+    await check?.add(row, { isInShard: isRowInShard });
   }
 
-  await check?.compareWithMachine();
+  await check?.compareWithMachineJournal();
   const fault = check?.findFault(options, source.name);
   if (fault !== undefined) throw fault;
 
-  check?.dropReplaced();
+  check?.dropReplacedResults();
   return { rowCount, changedIds: new Set(check?.changedRows.keys()) };
 }
 
@@ -70,13 +70,13 @@ class ResumedRowsCheck {
   readonly #ctx: Context;
   readonly #batch: PreparedBatch;
   readonly #earlierState: EarlierState;
-  readonly #handedOverRows: ReturnType<typeof collectHandoverRows>;
+  readonly #handoverRows: ReturnType<typeof collectHandoverRows>;
   /** The ids in journal and results for which no row was found yet. */
   readonly #idsWithoutRow: Set<string>;
   /** The ids of results without a run for which no row was found yet. */
   readonly #runlessIdsWithoutRow: Set<string>;
-  /** The first row that may have been sent, because its journal is gone. */
-  #maybeSent: SourceRow | undefined;
+  /** The first row without a result that may have been sent, because the journal is gone. */
+  #possiblySentRow: SourceRow | undefined;
   /** Rows with a result and no journal, by the ids of their runs. */
   readonly #rowsByRunId = new Map<string, SourceRow>();
 
@@ -84,14 +84,14 @@ class ResumedRowsCheck {
     this.#ctx = ctx;
     this.#batch = batch;
     this.#earlierState = earlierState;
-    this.#handedOverRows = collectHandoverRows(earlierState.journal);
+    this.#handoverRows = collectHandoverRows(earlierState.journal);
     const results = [...earlierState.results.states];
     this.#runlessIdsWithoutRow = new Set(
       results.filter(([, state]) => madeNoRun(state)).map(([id]) => id),
     );
     this.#idsWithoutRow = new Set([
-      ...listRequiredRowIds(earlierState),
-      ...this.#handedOverRows.keys(),
+      ...iterateRequiredRowIds(earlierState),
+      ...this.#handoverRows.keys(),
     ]);
   }
 
@@ -100,7 +100,7 @@ class ResumedRowsCheck {
     results.matchRow?.(row);
     this.#runlessIdsWithoutRow.delete(row.id);
     this.#idsWithoutRow.delete(row.id);
-    const sentRow = this.#handedOverRows.get(row.id) ?? journal.states.get(row.id)?.entry;
+    const sentRow = this.#handoverRows.get(row.id) ?? journal.states.get(row.id)?.entry;
     const result = results.states.get(row.id);
     if (sentRow !== undefined && (await this.#isChanged(row, sentRow))) {
       this.changedRows.set(row.id, row);
@@ -110,25 +110,15 @@ class ResumedRowsCheck {
       this.#rowsByRunId.set(result.runId, row);
     }
 
-    const isKnown =
-      journal.facts !== undefined || !results.hasEarlierResults || results.states.has(row.id);
-    if (!isKnown && isInShard) this.#maybeSent ??= row;
-  }
-
-  /** Returns the error that keeps the batch from resuming. */
-  findFault(options: BatchOptions, source: string): CliError | undefined {
-    return (
-      this.#findStrayResultFault(options, source) ??
-      this.#findLostJournalFault(options, source) ??
-      this.#findChangedRowsFault(options, source)
-    );
+    const isJournalLost = journal.facts === undefined && results.hasEarlierResults;
+    if (isJournalLost && result === undefined && isInShard) this.#possiblySentRow ??= row;
   }
 
   /**
    * Compares rows whose own journal is gone with the creations in the machine's journal, if they
    * were made here.
    */
-  async compareWithMachine(): Promise<void> {
+  async compareWithMachineJournal(): Promise<void> {
     if (this.#rowsByRunId.size === 0) return;
     for await (const entry of this.#ctx.journal.readNewestFirst()) {
       const row = this.#rowsByRunId.get(entry.runId ?? '');
@@ -139,38 +129,47 @@ class ResumedRowsCheck {
     }
   }
 
+  /** Returns the error that keeps the batch from resuming. */
+  findFault(options: BatchOptions, sourceName: string): CliError | undefined {
+    return (
+      this.#findStrayResultFault(options, sourceName) ??
+      this.#findLostJournalFault(options, sourceName) ??
+      this.#findChangedRowsFault(options, sourceName)
+    );
+  }
+
   /**
    * Drops the results of faulty rows that the source no longer has. A corrected row may have
    * another id or other columns.
    */
-  dropReplaced(): void {
+  dropReplacedResults(): void {
     this.#earlierState.results.drop?.(this.#runlessIdsWithoutRow);
   }
 
-  #findStrayResultFault({ out }: BatchOptions, source: string): CliError | undefined {
+  #findStrayResultFault({ out }: BatchOptions, sourceName: string): CliError | undefined {
     const [id] = this.#idsWithoutRow;
     const runId = this.#earlierState.results.findUnmatchedRun?.();
     if (id === undefined && runId === undefined) return undefined;
 
     const owner = id === undefined ? `run ${runId}` : `row ${JSON.stringify(id)}`;
     return usageError(
-      `${out} has a result of ${owner}, which is not in ${source}`,
+      `${out} has a result of ${owner}, which is not in ${sourceName}`,
       'Use the rows that the results were made from, or name another file with --out.',
     );
   }
 
-  #findLostJournalFault({ out, newRows }: BatchOptions, source: string): CliError | undefined {
-    if (this.#maybeSent === undefined || newRows) return undefined;
+  #findLostJournalFault({ out, newRows }: BatchOptions, sourceName: string): CliError | undefined {
+    if (this.#possiblySentRow === undefined || newRows) return undefined;
     return usageError(
-      `${out} has no result of ${describeRow(this.#maybeSent, source)}, and the journal is missing, so the row may have been run`,
+      `${out} has no result of ${describeRow(this.#possiblySentRow, sourceName)}, and the journal is missing, so the row may have been run`,
       'If the rows without a result are new or corrected, add --new-rows.',
     );
   }
 
-  #findChangedRowsFault({ changed }: BatchOptions, source: string): CliError | undefined {
+  #findChangedRowsFault({ changed }: BatchOptions, sourceName: string): CliError | undefined {
     const [first, ...furtherRows] = this.changedRows.values();
     if (first === undefined || changed !== undefined) return undefined;
-    const firstRow = describeRow(first, source);
+    const firstRow = describeRow(first, sourceName);
     const change =
       furtherRows.length === 0
         ? `${firstRow} has changed since it was sent: its`
@@ -191,15 +190,15 @@ class ResumedRowsCheck {
   }
 }
 
-function describeRow({ id, line }: SourceRow, source: string): string {
-  return `row ${JSON.stringify(id)} (${source} line ${line})`;
+function describeRow({ id, line }: SourceRow, sourceName: string): string {
+  return `row ${JSON.stringify(id)} (${sourceName} line ${line})`;
 }
 
 /**
  * Yields the ids that must still have a row. A row that never had a run may have been corrected and
  * have another id.
  */
-function* listRequiredRowIds({ journal, results }: EarlierState): Generator<string> {
+function* iterateRequiredRowIds({ journal, results }: EarlierState): Generator<string> {
   for (const [id, state] of results.states) {
     if (!madeNoRun(state)) yield id;
   }

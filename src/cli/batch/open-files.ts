@@ -13,7 +13,7 @@ import type { ResultsSink } from './results/results-file.ts';
 export interface BatchFiles {
   readonly results: ResultsSink;
   readonly journal: BatchJournal;
-  readonly release: Release;
+  readonly releaseLock: Release;
   /** undefined if the rows can be read only once. */
   readonly firstPass: FirstPass | undefined;
 }
@@ -39,14 +39,14 @@ export async function openBatchFiles(
   }
 
   const files = await openJournalAndResults(ctx, options);
-  const { journal, results, release } = files;
+  const { journal, results, releaseLock } = files;
   try {
     return { ...files, firstPass: await readFirstPass(files) };
   } catch (error) {
     await journal.close();
     await results.close();
-    if (isNew(journal)) await journal.remove();
-    release();
+    if (isNewJournal(journal)) await journal.remove();
+    releaseLock();
     throw error;
   }
 }
@@ -57,14 +57,14 @@ async function openJournalAndResults(
 ): Promise<Omit<BatchFiles, 'firstPass'>> {
   const { out } = options;
   let journalPath: string;
-  let release: Release = () => {};
+  let releaseLock: Release = () => {};
 
   if (out === undefined) {
     journalPath = createJournalPath(ctx);
   } else {
     const resultsPath = path.resolve(ctx.cwd, out);
     journalPath = `${resultsPath}.journal`;
-    release = await lockResults(ctx, resultsPath, out);
+    releaseLock = await lockResults(ctx, resultsPath, out);
   }
 
   let journal: BatchJournal | undefined;
@@ -73,15 +73,19 @@ async function openJournalAndResults(
       canResume: out !== undefined,
     });
     if (out === undefined) ctx.io.note(`note: the batch's journal is ${journalPath}`);
-    return { results: await openResults(ctx, options, journal.states), journal, release };
+    return {
+      results: await openResults(ctx, options, journal.states),
+      journal,
+      releaseLock: releaseLock,
+    };
   } catch (error) {
-    if (journal !== undefined) await (isNew(journal) ? journal.remove() : journal.close());
-    release();
+    if (journal !== undefined) await (isNewJournal(journal) ? journal.remove() : journal.close());
+    releaseLock();
     throw error;
   }
 }
 
 /** Returns true if no earlier invocation has begun the journal. */
-export function isNew({ facts }: BatchJournal): boolean {
+export function isNewJournal({ facts }: BatchJournal): boolean {
   return facts === undefined;
 }

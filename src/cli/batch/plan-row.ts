@@ -7,7 +7,7 @@ import type { ResultState } from './results/result-state.ts';
 /** The next action for a row, by its journal and results. */
 export type RowPlan =
   | JobPlan
-  | { readonly kind: 'leave'; readonly because: 'succeeded' | 'failed' | 'in doubt' }
+  | { readonly kind: 'leave'; readonly reason: 'succeeded' | 'failed' | 'in doubt' }
   /** Write the missing line of a row that ended without a run. */
   | { readonly kind: 'write line'; readonly error: string; readonly mayHaveRun: boolean };
 
@@ -73,7 +73,7 @@ function planDoubt({ state, settlement }: RowHistory, { retryUnknown }: PlanOpti
     return { kind: 'write line', error: formatError(noRunError()), mayHaveRun: false };
   }
 
-  return retryUnknown ? { kind: 'create' } : { kind: 'leave', because: 'in doubt' };
+  return retryUnknown ? { kind: 'create' } : { kind: 'leave', reason: 'in doubt' };
 }
 
 function planEnded(result: ResultState, { retryFailed, savesOutputs }: PlanOptions): RowPlan {
@@ -83,14 +83,14 @@ function planEnded(result: ResultState, { retryFailed, savesOutputs }: PlanOptio
     // repeated.
     return hasFailed && savesOutputs && runId !== undefined
       ? { kind: 'wait', runId, recovered: false }
-      : { kind: 'leave', because: 'succeeded' };
+      : { kind: 'leave', reason: 'succeeded' };
   }
 
   if (runStatus !== 'failed' && runId !== undefined) {
     return { kind: 'wait', runId, recovered: false };
   }
 
-  if (!retryFailed) return { kind: 'leave', because: 'failed' };
+  if (!retryFailed) return { kind: 'leave', reason: 'failed' };
   return isGone && runId !== undefined
     ? { kind: 'wait', runId, recovered: false }
     : { kind: 'create' };

@@ -17,7 +17,8 @@ import { reportRow } from './progress/report-row.ts';
 export type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
 export interface RowJob extends Job {
-  readonly source: () => SourceRow;
+  /** Returns the row, which may have been kept on disk. */
+  readonly readSourceRow: () => SourceRow;
 }
 
 /**
@@ -28,7 +29,7 @@ export interface RowJob extends Job {
 export async function* planBatchRows(
   runningBatch: RunningBatch,
   recalledJobs: RecalledJobs,
-  keepRow: (row: SourceRow) => RowJob['source'],
+  keepRow: (row: SourceRow) => RowJob['readSourceRow'],
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = runningBatch;
   for await (const row of readRows(source, stop.stopSignal, batch.fields)) {
@@ -37,8 +38,8 @@ export async function* planBatchRows(
 
     const plan = planBatchRow(runningBatch, row.id, recalledJobs);
     if (plan.kind === 'leave') {
-      tally.before[plan.because] += 1;
-      if (plan.because === 'in doubt') reportDoubt(runningBatch, row, recalledJobs);
+      tally.countsBefore[plan.reason] += 1;
+      if (plan.reason === 'in doubt') reportDoubt(runningBatch, row, recalledJobs);
     } else if (plan.kind === 'write line') {
       const { error: errorText, mayHaveRun } = plan;
       await finishRow(runningBatch, row, {
@@ -57,14 +58,14 @@ export async function* planBatchRows(
 function createRowJob(
   { ctx, batch }: RunningBatch,
   { id, row }: SourceRow,
-  source: RowJob['source'],
+  readSourceRow: RowJob['readSourceRow'],
 ): RowJob {
   const buildRequest = async (): ReturnType<typeof prepareRow> => {
-    const keptRow = source();
+    const keptRow = readSourceRow();
     if (isFaulty(keptRow)) throw usageError(keptRow.fault);
     return prepareRow(ctx, batch, keptRow);
   };
-  return { id, row, buildRequest, source };
+  return { id, row, buildRequest, readSourceRow };
 }
 
 /**
@@ -92,10 +93,10 @@ export function planBatchRow(
   if (!hasChanged || plan.kind === 'wait') return plan;
 
   if (isSkipped) {
-    return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
+    return plan.kind === 'create' ? { kind: 'leave', reason: 'failed' } : plan;
   }
 
-  return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
+  return plan.kind === 'leave' && plan.reason === 'in doubt' ? plan : { kind: 'create' };
 }
 
 /** Names the candidate runs of a row whose creation was never answered in an earlier invocation. */

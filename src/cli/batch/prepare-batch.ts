@@ -43,8 +43,8 @@ export interface PreparedBatch {
   /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
   readonly fields: InputFields;
-  /** The inputs that all rows share. */
-  readonly common: UnplacedInputs;
+  /** The inputs that all rows share, such as those of `--input`. */
+  readonly commonInputs: UnplacedInputs;
   readonly runOptions: ReadonlyMap<string, string>;
   readonly ignoredColumns: readonly string[];
   /** The folder of the files that rows name. */
@@ -80,7 +80,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     promptVersionId,
     estimatedCredits: resolvedTarget.estimatedCredits,
     fields,
-    common: await openNamedImages(fields, { text, images: openedImages }, imageFinder),
+    commonInputs: await openNamedImages(fields, { text, images: openedImages }, imageFinder),
     runOptions,
     ignoredColumns: options.ignoredColumns,
     folder: getRowsFolder(ctx, options),
@@ -107,7 +107,11 @@ export async function prepareRow(
 
   return {
     promptVersionId,
-    ...placeAndCheckInputs(fields, withCommonInputs(batch.common, rowInputs), ROW_INPUT_HINTS),
+    ...placeAndCheckInputs(
+      fields,
+      withCommonInputs(batch.commonInputs, rowInputs),
+      ROW_INPUT_HINTS,
+    ),
     options: runOptions,
   };
 }
@@ -160,7 +164,7 @@ export function throwIfStrayColumn(batch: PreparedBatch, source: RowSource, row:
   if (source.format !== 'csv' || !fields.isKnown) return;
 
   const keys = listInputNames(fields);
-  const stray = Object.entries(row.cells ?? {}).find(
+  const strayCell = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>
       value !== '' &&
       name !== ID_COLUMN &&
@@ -168,8 +172,8 @@ export function throwIfStrayColumn(batch: PreparedBatch, source: RowSource, row:
       !keys.includes(name) &&
       !isIgnoredColumn(batch, name),
   );
-  if (stray !== undefined) {
-    const [name] = stray;
+  if (strayCell !== undefined) {
+    const [name] = strayCell;
     const hints = [
       `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${quoteIfNeeded(name)}.`,
     ];

@@ -24,10 +24,10 @@ export function countEarlierRuns(
   { batch: { connection, promptVersionId }, results }: OpenBatch,
   {
     recalledJobs,
-    handedOverRows,
+    handoverRows,
   }: {
     readonly recalledJobs: RecalledJobs;
-    readonly handedOverRows: ReturnType<typeof collectHandoverRows>;
+    readonly handoverRows: ReturnType<typeof collectHandoverRows>;
   },
 ): void {
   const jobSpending = collectEarlierSpending(recalledJobs);
@@ -38,9 +38,7 @@ export function countEarlierRuns(
   const doubtIdsInResults = states
     .filter(([id, { mayHaveRun }]) => mayHaveRun && !recalledJobs.states.has(id))
     .map(([id]) => id);
-  const unansweredRows = [...handedOverRows].filter(
-    ([id]) => !hasEnded(recalledJobs.states.get(id)),
-  );
+  const unansweredRows = [...handoverRows].filter(([id]) => !hasEnded(recalledJobs.states.get(id)));
   const unansweredIds = unansweredRows.map(([, { customId }]) => customId);
   budget.countEarlierSpending(connection, {
     runs: [...runs, ...jobSpending.runs],
@@ -48,8 +46,8 @@ export function countEarlierRuns(
   });
 }
 
-/** Warns how many runs may be paid for twice, before they are. */
-export function reportDoublePayments(
+/** Warns how many runs of rows may be paid for twice, before they are. */
+export function reportSecondRowPayments(
   ctx: Context,
   openBatch: OpenBatch,
   recalledJobs: RecalledJobs,

@@ -25,12 +25,12 @@ import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
-import { type BatchFiles, isNew, openBatchFiles } from './open-files.ts';
+import { type BatchFiles, isNewJournal, openBatchFiles } from './open-files.ts';
 import { type OpenBatch, planBatchRow, planBatchRows, type RowJob } from './planned-rows.ts';
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress-line.ts';
-import { Tally } from './progress/row-tally.ts';
-import { countEarlierRuns, recallRows, reportDoublePayments } from './recall-rows.ts';
+import { RowTally } from './progress/row-tally.ts';
+import { countEarlierRuns, recallRows, reportSecondRowPayments } from './recall-rows.ts';
 import { concludeBatch } from './report/conclude-batch.ts';
 import { checkOutputPaths } from './results/open-results.ts';
 
@@ -52,7 +52,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   } finally {
     await files.journal.close();
     await files.results.close();
-    files.release();
+    files.releaseLock();
   }
 }
 
@@ -70,7 +70,7 @@ async function runDry(
   }
 
   const rowSource = await toRepeatableSource(source, ctx.signal);
-  const { journal, results, firstPass, release } = await openBatchFiles(
+  const { journal, results, firstPass, releaseLock } = await openBatchFiles(
     ctx,
     options,
     rowSource,
@@ -82,9 +82,9 @@ async function runDry(
       planBatchRow({ options, results, firstPass }, id, recalledJobs).kind === 'create';
     return await dryRunBatch(ctx, rowSource, batch, { ...options, needsRun });
   } finally {
-    await (isNew(journal) ? journal.remove() : journal.close());
+    await (isNewJournal(journal) ? journal.remove() : journal.close());
     await results.close();
-    release();
+    releaseLock();
   }
 }
 
@@ -115,14 +115,14 @@ async function checkPrice(
 async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCode> {
   const { options, journal, firstPass } = openBatch;
   const recalledJobs = await recallRows(ctx, openBatch);
-  reportDoublePayments(ctx, openBatch, recalledJobs);
+  reportSecondRowPayments(ctx, openBatch, recalledJobs);
   await journal.begin(getBatchFacts(openBatch), new Date(ctx.clock.now()).toISOString());
 
-  const tally = new Tally(firstPass?.rowCount);
+  const tally = new RowTally(firstPass?.rowCount);
   const stop = new StopControl();
-  const budget = new Budget(ctx, options.caps, { until: stop.stopSignal });
-  const handedOverRows = collectHandoverRows(journal);
-  countEarlierRuns(budget, openBatch, { recalledJobs, handedOverRows });
+  const budget = new Budget(ctx, options.caps, { stopSignal: stop.stopSignal });
+  const handoverRows = collectHandoverRows(journal);
+  countEarlierRuns(budget, openBatch, { recalledJobs, handoverRows });
 
   const runningBatch: RunningBatch = {
     ...openBatch,
@@ -132,11 +132,11 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
     stop,
   };
 
-  const handsOver = options.providerBatch || handedOverRows.size > 0;
+  const usesProviderBatches = options.providerBatch || handoverRows.size > 0;
   const stopListening = stop.listen(ctx, tally);
-  const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
+  const stopProgress = startBatchProgress(ctx, tally, { hasLines: !usesProviderBatches });
   try {
-    await runAllRows(runningBatch, recalledJobs, { handsOver });
+    await runAllRows(runningBatch, recalledJobs, { usesProviderBatches });
   } catch (error) {
     await removeUnusedFiles(ctx, openBatch);
     throw error;
@@ -163,25 +163,27 @@ function getBatchFacts({
   };
 }
 
-/** Runs the rows as jobs; if `handsOver`, through the provider's batch API. */
+/** Runs the rows as jobs, directly or in the provider's batches. */
 async function runAllRows(
   runningBatch: RunningBatch,
   recalledJobs: RecalledJobs,
-  { handsOver }: { readonly handsOver: boolean },
+  { usesProviderBatches }: { readonly usesProviderBatches: boolean },
 ): Promise<void> {
   const { batch, journal, options, stop, tally } = runningBatch;
   const { connection, promptVersionId, estimatedCredits } = batch;
 
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-    await finishRow(runningBatch, (job as RowJob).source(), outcome);
+    await finishRow(runningBatch, (job as RowJob).readSourceRow(), outcome);
     job.batchAnswer?.withdraw();
   };
 
   // A provider may take a day, and its batches may hold more rows than the memory.
-  const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.filePath)) : undefined;
-  const keepRow = (row: SourceRow): RowJob['source'] =>
+  const spillFile = usesProviderBatches
+    ? await SpillFile.open(path.dirname(journal.filePath))
+    : undefined;
+  const keepRow = (row: SourceRow): RowJob['readSourceRow'] =>
     spillFile ? spillRow(spillFile, row, journal.filePath) : () => row;
-  const jobPlans = planBatchRows(runningBatch, recalledJobs, keepRow);
+  const plannedJobs = planBatchRows(runningBatch, recalledJobs, keepRow);
 
   const jobContext = {
     ...runningBatch,
@@ -191,9 +193,9 @@ async function runAllRows(
   };
   const { cancel, retryUnknown } = options;
 
-  const jobs = handsOver
-    ? handOverJobs(jobPlans, { ...jobContext, promptVersionId, cancel, retryUnknown, settle })
-    : jobPlans;
+  const jobs = usesProviderBatches
+    ? handOverJobs(plannedJobs, { ...jobContext, promptVersionId, cancel, retryUnknown, settle })
+    : plannedJobs;
   try {
     await runJobs(jobs, {
       jobContext,
@@ -207,12 +209,20 @@ async function runAllRows(
   }
 }
 
-/** Stores a row beside the journal. @throws {CliError} if the disk is full */
-function spillRow(spillFile: SpillFile, row: SourceRow, journal: string): RowJob['source'] {
+/**
+ * Stores a row beside the journal.
+ *
+ * @throws {CliError} if the disk is full
+ */
+function spillRow(
+  spillFile: SpillFile,
+  row: SourceRow,
+  journalPath: string,
+): RowJob['readSourceRow'] {
   try {
     return spillFile.store(row);
   } catch (error) {
-    const folder = path.dirname(journal);
+    const folder = path.dirname(journalPath);
     throw unwritableError(
       error,
       usageError(`${folder} can't hold the rows: ${getErrorMessage(error)}`),

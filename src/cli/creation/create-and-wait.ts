@@ -20,7 +20,7 @@ import { stoppedWaitingError } from './stop-errors.ts';
  * Interval of polls of a service on this machine, in milliseconds. Such polls are cheap, and the
  * run may be another command's.
  */
-const EMBEDDED_INTERVAL_MS = 50;
+const EMBEDDED_POLL_INTERVAL_MS = 50;
 
 interface CreateAndWaitOptions extends CreateRunOptions {
   /** Reserves room for the run before it is created; nothing is counted by default. */
@@ -39,8 +39,8 @@ interface CreateAndWaitOptions extends CreateRunOptions {
   /** Ends the wait, not the creation; the context's signal ends both. */
   readonly waitSignal?: AbortSignal;
   /**
-   * Called with the id of a run that has not ended with its creation, before the first poll;
-   * awaited.
+   * Called with the run's id if the run continues after the answer to its creation; awaited before
+   * the first poll.
    */
   readonly onRunId?: (runId: string, recovered: boolean) => void | Promise<void>;
   readonly onProgress?: (progress: WaitProgress) => void;
@@ -51,7 +51,7 @@ interface CreateAndWaitOptions extends CreateRunOptions {
  * Every command starts its runs here.
  *
  * @throws {CliError} CAP_REACHED if it exceeds the budget; nothing was sent
- * @throws {CreationInDoubt} if it is unknown whether a run was made, or which
+ * @throws {CreationInDoubtError} if it is unknown whether a run was made, or which
  * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED; says whether the run continues and how to get it
  * @throws the client's errors; if the creation ended in one, no run was made, except maybe after a
  * 5xx of the service's own
@@ -181,12 +181,16 @@ export async function waitForKnownRun(
       onPoll,
       sleep: (ms, until) => clock.sleep(ms, until),
       ...(Number.isFinite(timeoutMs) && { timeoutMs }),
-      ...(connection.isEmbedded && { intervalMs: EMBEDDED_INTERVAL_MS }),
+      ...(connection.isEmbedded && { intervalMs: EMBEDDED_POLL_INTERVAL_MS }),
     });
   } catch (error) {
-    const isLate = error instanceof WaitTimeoutError;
-    if (!isLate && !signal.aborted) throw error;
-    throw stoppedWaitingError(isLate ? new TimeLimitError() : signal.reason, connection, runId);
+    const hasTimedOut = error instanceof WaitTimeoutError;
+    if (!hasTimedOut && !signal.aborted) throw error;
+    throw stoppedWaitingError(
+      hasTimedOut ? new TimeLimitError() : signal.reason,
+      connection,
+      runId,
+    );
   }
 }
 

@@ -23,7 +23,7 @@ import {
   classifyCreationError,
 } from './creation-result.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
-import { CreationInDoubt, explainDoubt } from './in-doubt.ts';
+import { CreationInDoubtError, explainDoubt } from './in-doubt.ts';
 import {
   stoppedBeforeAnswerError,
   stoppedBeforeSendingError,
@@ -32,7 +32,7 @@ import {
 } from './stop-errors.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
-const LAST_SEARCH_MS = 1200;
+const MAX_LAST_SEARCH_MS = 1200;
 
 /** The HTTP statuses that refuse the creation itself, not the key, the plan or the rate. */
 const REFUSED_CREATION_STATUSES = [400, 404, 410, 413, 422];
@@ -41,7 +41,7 @@ const REFUSED_CREATION_STATUSES = [400, 404, 410, 413, 422];
  * Creates a run exactly once: journal, then `POST`. If the answer is lost, sends the creation again
  * under the same key if the service keeps keys, else searches for the run that it may have made.
  *
- * @throws {CreationInDoubt} if it is unknown whether it made a run, or which
+ * @throws {CreationInDoubtError} if it is unknown whether it made a run, or which
  * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once the context's signal aborts; says whether the
  * run may continue
  * @throws the client's errors; no run was made, except maybe after a 5xx of the service's own
@@ -222,11 +222,13 @@ class RunCreation {
 
     this.#record({ outcome: 'lost' });
     const { ctx, connection, entry, options } = this.#parts;
-    if (options.search === false) throw new CreationInDoubt(error, undefined, entry, connection);
+    if (options.searchesIfLost === false) {
+      throw new CreationInDoubtError(error, undefined, entry, connection);
+    }
 
     const { io, signal } = ctx;
     io.note(`note: ${explainDoubt(error)}; searching for the run that it may have made`);
-    const keptKeys = this.#keepsKeys;
+    const keptKeysBefore = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
     if (signal.aborted) throw await this.#settleAfterAbort();
 
@@ -236,8 +238,8 @@ class RunCreation {
     }
 
     // The answer to the list request may have shown that the service keeps keys.
-    if (!keptKeys && this.#keepsKeys) return this.complete();
-    throw new CreationInDoubt(error, candidates, entry, connection);
+    if (!keptKeysBefore && this.#keepsKeys) return this.complete();
+    throw new CreationInDoubtError(error, candidates, entry, connection);
   }
 
   /** Searches for the run. Returns no candidates if the list could not be read. */
@@ -271,7 +273,7 @@ class RunCreation {
     if (!mayHaveRun) return stoppedBeforeSendingError(reason);
 
     if (reason instanceof TimeLimitError) {
-      return withTimeout(LAST_SEARCH_MS, undefined, limit =>
+      return withTimeout(MAX_LAST_SEARCH_MS, undefined, limit =>
         this.#settleAfterTimeout(reason, limit),
       );
     }
@@ -284,18 +286,20 @@ class RunCreation {
    * keys, the creation is sent again, which returns the run that it made; otherwise the list of runs
    * is searched.
    */
-  async #settleAfterTimeout(reason: TimeLimitError, limit: AbortSignal): Promise<unknown> {
+  async #settleAfterTimeout(reason: TimeLimitError, limitSignal: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
-      const runId = await this.#send(limit).then(run => run.runId, findTimeoutRunId);
+      const runId = await this.#send(limitSignal).then(run => run.runId, findTimeoutRunId);
       if (runId === undefined) return stoppedBeforeAnswerError(reason, connection, entry);
       this.#record({ outcome: 'created', runId });
       return stoppedWaitingError(reason, connection, runId);
     }
 
-    if (options.search === false) return stoppedBeforeAnswerError(reason, connection, entry);
+    if (options.searchesIfLost === false) {
+      return stoppedBeforeAnswerError(reason, connection, entry);
+    }
 
-    const { run, candidates } = await this.#search(limit);
+    const { run, candidates } = await this.#search(limitSignal);
     if (run === undefined) return stoppedBeforeAnswerError(reason, connection, entry, candidates);
 
     this.#record({ outcome: 'created', runId: run.runId, recovered: true });
@@ -303,8 +307,8 @@ class RunCreation {
   }
 
   /**
-   * Writes an outcome to the journal. A failed write must not cost the result. Closing the journal
-   * awaits it.
+   * Writes an outcome to the journal. A failed write is only reported, because it must not cost the
+   * result. Closing the journal awaits the write.
    */
   #record(outcome: JournalOutcome): void {
     const { ctx, connection, entry } = this.#parts;

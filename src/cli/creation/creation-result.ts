@@ -9,7 +9,7 @@ import { CliError, NoMoreRunsError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { UncountedRequest } from '../recordings/recorder.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { CreationInDoubt } from './in-doubt.ts';
+import { CreationInDoubtError } from './in-doubt.ts';
 
 export interface CreationRequest {
   readonly promptVersionId: string;
@@ -56,7 +56,7 @@ export interface CreateRunOptions {
    * True to search the list if the answer is lost. Default true. False leaves the search to
    * `searchRuns`.
    */
-  readonly search?: boolean;
+  readonly searchesIfLost?: boolean;
   /**
    * Ends waits before the creation is sent, with the signal's reason; a creation in doubt is sent
    * again anyway.
@@ -103,15 +103,17 @@ export function classifyCreationError(error: unknown): 'lost' | 'failed' | 'refu
 
 /** Returns true if a creation that ended in this error may have made a run of unknown id. */
 export function mayHaveRun(error: unknown): boolean {
-  if (error instanceof CreationInDoubt || classifyCreationError(error) !== 'refused') return true;
-  const isGivenUp =
+  if (error instanceof CreationInDoubtError || classifyCreationError(error) !== 'refused') {
+    return true;
+  }
+  const isStopped =
     error instanceof CliError &&
     [EXIT.waitTimeout, EXIT.interrupted, EXIT.terminated].some(code => code === error.exitCode);
-  return isGivenUp && wasStarted(error);
+  return isStopped && mayHaveBeenSent(error);
 }
 
-/** Returns true if a timeout or signal ended a creation after some of it had been sent. */
-export function wasStarted(error: unknown): boolean {
+/** Returns false if a timeout or signal ended a creation before any of it was sent. */
+export function mayHaveBeenSent(error: unknown): boolean {
   return !(
     error instanceof CliError &&
     isJsonObject(error.data) &&

@@ -61,11 +61,11 @@ export async function searchRuns(
     : [];
   const otherDoubts = [...journaledDoubts, ...(options.otherDoubts ?? [])];
 
-  return searchedDoubts.map(({ doubt, complete, candidates }) => {
-    const isMistakable = otherDoubts.some(other => mayOverlap(other, doubt, offsetMs));
-    const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
+  return searchedDoubts.map(({ doubt, isComplete, candidates }) => {
+    const isAmbiguous = otherDoubts.some(other => mayOverlap(other, doubt, offsetMs));
+    const isCertain = mayAdopt && isComplete && candidates.length === 1 && !isAmbiguous;
     const ageMs = ctx.clock.now() + offsetMs - toServiceTime(doubt, offsetMs);
-    const madeNoRun = complete && candidates.length === 0 && ageMs > CREATION_WINDOW_MS;
+    const madeNoRun = isComplete && candidates.length === 0 && ageMs > CREATION_WINDOW_MS;
     return { run: isCertain ? candidates[0] : undefined, candidates, madeNoRun };
   });
 }
@@ -75,7 +75,7 @@ interface SearchedDoubt {
   readonly doubt: UnansweredCreation;
   readonly candidates: readonly RunRow[];
   /** True if the whole list since the creation was read. */
-  readonly complete: boolean;
+  readonly isComplete: boolean;
 }
 
 async function listLostRunCandidates(
@@ -97,7 +97,7 @@ async function listLostRunCandidates(
   return doubts.map((doubt, index) => {
     const { candidates, complete } = searches[index] ?? { candidates: [], complete: false };
     const ownCandidates = candidates.filter(({ runId }) => !otherRunIds.has(runId));
-    return { doubt, candidates: ownCandidates, complete };
+    return { doubt, candidates: ownCandidates, isComplete: complete };
   });
 }
 

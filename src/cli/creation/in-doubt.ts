@@ -10,8 +10,8 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 type HintConnection = Pick<Connection, 'formatCommand' | 'client'>;
 
 /** Thrown when a creation may have made a run, but that run is not known. Exit 1. */
-export class CreationInDoubt extends CliError {
-  override readonly name = 'CreationInDoubt';
+export class CreationInDoubtError extends CliError {
+  override readonly name = 'CreationInDoubtError';
   readonly candidates: readonly RunRow[];
   readonly entry: JournalEntry;
 
@@ -59,7 +59,7 @@ const NOT_SEARCHED =
 const NO_MATCH =
   'No matching run was found, but one may still appear. The creation is not sent again, since it may cost credits.';
 
-const MAY_BE_ANOTHERS =
+const MAY_BELONG_TO_OTHERS =
   'The list shows no inputs, so a matching run may belong to somebody else with the same key. Check it before you use it.';
 
 const MAX_CANDIDATES = 10;
@@ -75,7 +75,7 @@ export function listDoubtHints(
   foundRuns: readonly RunRow[] | undefined,
 ): string[] {
   if (foundRuns !== undefined && foundRuns.length > 0) {
-    return [...describeCandidates(connection, foundRuns), MAY_BE_ANOTHERS];
+    return [...describeCandidates(connection, foundRuns), MAY_BELONG_TO_OTHERS];
   }
   const explanation = foundRuns === undefined ? NOT_SEARCHED : NO_MATCH;
   return [explanation, formatFindLaterHint(connection, entry)];

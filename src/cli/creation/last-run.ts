@@ -3,7 +3,7 @@ import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../core/errors.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import { searchRuns } from './find-run.ts';
-import { CreationInDoubt } from './in-doubt.ts';
+import { CreationInDoubtError } from './in-doubt.ts';
 
 /** The time for which a service keeps idempotency keys, in milliseconds. */
 const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
@@ -21,7 +21,7 @@ export interface LastRun {
  *
  * @throws {CliError} exit 4 if this machine started no run there, or the creation did not reach the
  * service
- * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
+ * @throws {CreationInDoubtError} if the creation was never answered; names the runs that match
  */
 export async function requireLastRun(ctx: Context, connection: Connection): Promise<LastRun> {
   const entry = await ctx.journal.findLast(connection.serviceName);
@@ -92,5 +92,5 @@ async function requireListedRun(
   }
 
   const cause = new Error(`the creation of ${entry.time} was never answered`);
-  throw new CreationInDoubt(cause, search?.candidates, entry, connection);
+  throw new CreationInDoubtError(cause, search?.candidates, entry, connection);
 }

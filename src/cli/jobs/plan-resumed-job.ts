@@ -3,7 +3,7 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { CreationInDoubtError } from '../creation/in-doubt.ts';
 import type { Job, JobPlan } from './job.ts';
 import { parseError } from './job-errors.ts';
 import type { JobState } from './read-journal.ts';
@@ -78,7 +78,7 @@ function planUnanswered(
   if (retryUnknown) return { kind: 'create' };
 
   const cause = new Error(`the creation of ${entry.time} was never answered`);
-  const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
+  const error = new CreationInDoubtError(cause, settlement?.candidates, entry, connection);
   return { kind: 'report', result: { ...toNotRunResult(error), isInDoubt: true } };
 }
 

@@ -149,7 +149,7 @@ export class RequestPace implements Pace {
       ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauseCount - 1), MAX_PACE_PAUSE_MS)
       : 0;
 
-    // The request that was told to wait longer gives up, or waits without holding up the others.
+    // A request with a longer Retry-After gives up, or waits without holding up the others.
     const isRetryAfterUsable = retryAfterMs !== undefined && retryAfterMs <= MAX_RETRY_AFTER_MS;
     const pauseMs = isRetryAfterUsable ? retryAfterMs : backoffMs;
     if (now + pauseMs > this.#pausedUntil) {

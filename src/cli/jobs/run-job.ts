@@ -5,8 +5,8 @@ import type { Connection, Context } from '../context.ts';
 import { CliError, NoMoreRunsError, toTimeLimitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
-import { type CreatedRun, wasStarted } from '../creation/creation-result.ts';
-import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { type CreatedRun, mayHaveBeenSent } from '../creation/creation-result.ts';
+import { CreationInDoubtError } from '../creation/in-doubt.ts';
 import type { Budget } from '../creation/spending/budget.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
@@ -151,7 +151,7 @@ class RunningJob {
       reservation: this.#job.reservation,
       estimatedCredits: this.#job.estimatedCredits ?? estimatedCredits,
       entry: this.#entry,
-      search: false,
+      searchesIfLost: false,
       unsentSignal: stopSignal,
       takeTurn:
         this.#entry === undefined
@@ -205,7 +205,7 @@ class RunningJob {
     const ownRunId = connection.inProcessRuns && findErrorRunId(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
     const isLost =
-      !this.#job.batchAnswer && isSent && this.#runId === undefined && wasStarted(error);
+      !this.#job.batchAnswer && isSent && this.#runId === undefined && mayHaveBeenSent(error);
 
     return {
       kind: 'dropped',
@@ -241,7 +241,7 @@ class RunningJob {
     }
 
     const isInDoubt =
-      error instanceof CreationInDoubt || (isWaitTimeout(error) && wasStarted(error));
+      error instanceof CreationInDoubtError || (isWaitTimeout(error) && mayHaveBeenSent(error));
     if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
     if (isInDoubt || isFatal(error)) throw error;
 

@@ -6,7 +6,7 @@ import {
   searchRuns,
   type UnansweredCreation,
 } from '../creation/find-run.ts';
-import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { CreationInDoubtError } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
 const HOUR_MS = 3_600_000;
@@ -81,8 +81,8 @@ export function withCandidates(
   connection: Connection,
 ): InDoubt {
   const { error, entry } = doubt;
-  const cause = error instanceof CreationInDoubt ? error.cause : error;
-  const errorWithRuns = new CreationInDoubt(cause, candidates, entry, connection);
+  const cause = error instanceof CreationInDoubtError ? error.cause : error;
+  const errorWithRuns = new CreationInDoubtError(cause, candidates, entry, connection);
   return { ...doubt, candidates: errorWithRuns.candidates, error: errorWithRuns };
 }
 

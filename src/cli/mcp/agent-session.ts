@@ -25,16 +25,16 @@ import { checkArguments, TOOLS } from './tool-declarations.ts';
 /**
  * Maximum time to answer requests that create nothing after the input has ended, in milliseconds.
  */
-const LAST_MCP_ANSWERS_MS = 2000;
+const MAX_LAST_ANSWERS_MS = 2000;
 
 /** Interval between checks for open requests, in milliseconds. */
-const ANSWER_CHECK_MS = 20;
+const ANSWER_CHECK_INTERVAL_MS = 20;
 
 /** Matches text with a flag, such as `add --resume` or `(-m)`, which can't help an agent. */
 const FLAG = /(?:^|[\s(])--?[a-z]/u;
 
-/** Matches an aside, such as ` (see --help)`. */
-const PARENTHESES = / \([^()]*\)/gu;
+/** Matches a parenthesis, such as ` (see --help)`. */
+const PARENTHESIS = / \([^()]*\)/gu;
 
 /** The state that all requests of a client share. */
 export class AgentSession {
@@ -46,10 +46,10 @@ export class AgentSession {
    * The number of open requests that create nothing; they are answered even after the input has
    * ended.
    */
-  #openLookups = 0;
-  #isOver = false;
-  readonly #calls = new Set<Promise<unknown>>();
-  #secrets: Promise<Redaction> | undefined;
+  #openLookupCount = 0;
+  #isEnding = false;
+  readonly #openCalls = new Set<Promise<unknown>>();
+  #redaction: Promise<Redaction> | undefined;
 
   constructor(ctx: Context, prompts: SessionPrompts, caps: Caps) {
     this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#sessionEnd.signal]) };
@@ -83,8 +83,8 @@ export class AgentSession {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }
 
-      const call = toToolCall(mcpReq, () => this.#isOver);
-      return this.#asResult(this.#call(tool, args, call));
+      const call = toToolCall(mcpReq, () => this.#isEnding);
+      return this.#toToolResult(this.#call(tool, args, call));
     });
 
     return server;
@@ -93,15 +93,15 @@ export class AgentSession {
   /** Resolves when all requests that create nothing are answered. */
   async waitForAnswers(): Promise<void> {
     const { clock } = this.#ctx;
-    const deadline = clock.now() + LAST_MCP_ANSWERS_MS;
+    const deadline = clock.now() + MAX_LAST_ANSWERS_MS;
     do {
-      await clock.sleep(ANSWER_CHECK_MS);
-    } while (this.#openLookups > 0 && clock.now() < deadline);
+      await clock.sleep(ANSWER_CHECK_INTERVAL_MS);
+    } while (this.#openLookupCount > 0 && clock.now() < deadline);
   }
 
-  /** Announces that unfinished runs are about to be stopped. */
+  /** Announces that `close` is about to stop the unfinished runs of the embedded service. */
   announceEnd(): void {
-    this.#isOver = true;
+    this.#isEnding = true;
   }
 
   /** Stops waiting for unfinished runs. */
@@ -109,7 +109,7 @@ export class AgentSession {
     this.#sessionEnd.abort(
       Object.assign(new Error('the session has ended'), { stopCause: 'the end of the session' }),
     );
-    await Promise.allSettled(this.#calls);
+    await Promise.allSettled(this.#openCalls);
   }
 
   async #call(tool: Tool, args: ToolArguments, call: ToolCall): Promise<CallToolResult> {
@@ -133,26 +133,26 @@ export class AgentSession {
   }
 
   /** Answers a request that creates nothing; turns faults into errors of the protocol. */
-  async #answerLookup<T>(work: () => Promise<T>): Promise<T> {
-    this.#openLookups += 1;
+  async #answerLookup<T>(lookUp: () => Promise<T>): Promise<T> {
+    this.#openLookupCount += 1;
     try {
-      return await this.#withoutKeys(await work());
+      return await this.#withoutKeys(await lookUp());
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, this.#explain(error));
     } finally {
-      this.#openLookups -= 1;
+      this.#openLookupCount -= 1;
     }
   }
 
   /** Turns a fault of a tool into a result, because the agent should read it. */
-  async #asResult(result: Promise<CallToolResult>): Promise<CallToolResult> {
-    this.#calls.add(result);
+  async #toToolResult(result: Promise<CallToolResult>): Promise<CallToolResult> {
+    this.#openCalls.add(result);
     try {
       return await this.#withoutKeys(await result);
     } catch (error) {
       return { isError: true, content: [{ type: 'text', text: this.#explain(error) }] };
     } finally {
-      this.#calls.delete(result);
+      this.#openCalls.delete(result);
     }
   }
 
@@ -161,9 +161,9 @@ export class AgentSession {
    * go to a model.
    */
   async #withoutKeys<T>(answer: T): Promise<T> {
-    this.#secrets ??= readSecrets(this.#ctx);
+    this.#redaction ??= createRedaction(this.#ctx);
     const { client } = await this.#ctx.connection();
-    return client.redact((await this.#secrets).redactValue(answer));
+    return client.redact((await this.#redaction).redactValue(answer));
   }
 
   #explain(error: unknown): string {
@@ -177,7 +177,7 @@ export class AgentSession {
   }
 }
 
-async function readSecrets(ctx: Context): Promise<Redaction> {
+async function createRedaction(ctx: Context): Promise<Redaction> {
   const { collectSecretKeys } = await import('../../models/catalogue/provider-keys.ts');
   return new Redaction(...(await collectSecretKeys(ctx)));
 }
@@ -196,7 +196,7 @@ function withoutFlags(message: string): string {
   const [statement = '', ...advice] = message
     .replaceAll('--max-cost', 'the limit on cost')
     .replaceAll('--max-credits', 'the limit on credits')
-    .replaceAll(PARENTHESES, aside => (FLAG.test(aside) ? '' : aside))
+    .replaceAll(PARENTHESIS, aside => (FLAG.test(aside) ? '' : aside))
     .split('; ');
   return [statement, ...advice.filter(clause => !FLAG.test(clause))].join('; ');
 }

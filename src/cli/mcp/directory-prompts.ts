@@ -14,7 +14,8 @@ export interface OfferedPrompt {
   readonly config: unknown;
 }
 
-const EXTENSION = /\.prompt(?:\.ya?ml)?$/u;
+/** Matches the extension of a prompt file. */
+const OFFERED_FILE_EXTENSION = /\.prompt(?:\.ya?ml)?$/u;
 
 /** The prompt files of a directory, which is read again at each call. */
 export class DirectoryPrompts {
@@ -49,15 +50,16 @@ export class DirectoryPrompts {
   listFiles(): Map<string, string> {
     const files = new Map<string, string>();
     for (const name of readdirSync(this.#directory).toSorted()) {
-      const slug = name.replace(EXTENSION, '');
+      const slug = name.replace(OFFERED_FILE_EXTENSION, '');
       const isPrompt = slug !== name && slug !== '' && !name.startsWith('_');
       const file = path.join(this.#directory, name);
-      if (isPrompt && !this.#isExcluded(file)) files.set(slug, file);
+      if (isPrompt && !this.#reportIfExcluded(file)) files.set(slug, file);
     }
     return files;
   }
 
-  #isExcluded(file: string): boolean {
+  /** Returns true for an unusable file, which it reports on standard error. */
+  #reportIfExcluded(file: string): boolean {
     const reason = explainExclusion(file, this.#directory);
     if (reason !== undefined && !this.#reportedFiles.has(file)) {
       this.#reportedFiles.add(file);

@@ -16,9 +16,9 @@ export interface ToolCall {
 }
 
 /** Interval between progress reports to a client, in milliseconds; the first one comes sooner. */
-const PROGRESS_MS = 1000;
+const PROGRESS_INTERVAL_MS = 1000;
 
-const FIRST_PROGRESS_MS = 200;
+const FIRST_PROGRESS_DELAY_MS = 200;
 
 /** A run that a call of a tool waits for. */
 interface FollowedRun {
@@ -28,7 +28,7 @@ interface FollowedRun {
   /** The id of the run, once known. */
   runId?: string | undefined;
   /** The idempotency key of its creation; undefined if the call did not send one. */
-  key?: string | undefined;
+  idempotencyKey?: string | undefined;
 }
 
 /**
@@ -54,7 +54,7 @@ export async function createAndFollow(
       reservation,
       waitSignal: call.signal,
       onBegin: async entry => {
-        followedRun.key = entry.id;
+        followedRun.idempotencyKey = entry.id;
       },
       onRunId: runId => {
         followedRun.runId = runId;
@@ -81,7 +81,7 @@ class LeftRunHints {
     const run = this.#run;
     const { connection, call } = run;
     const { signal, io } = run.ctx;
-    if (run.key === undefined) return;
+    if (run.idempotencyKey === undefined) return;
 
     const isStopped = (call.isSessionOver() || signal.aborted) && connection.isEmbedded;
     run.runId ??= await findRunIdByKey(run, signal);
@@ -130,7 +130,7 @@ async function reportProgress(run: FollowedRun, workEndSignal: AbortSignal): Pro
   const { ctx, call } = run;
   const endSignal = AbortSignal.any([call.signal, workEndSignal, ctx.signal]);
   const startedAt = ctx.clock.now();
-  for (let pauseMs = FIRST_PROGRESS_MS; !endSignal.aborted; pauseMs = PROGRESS_MS) {
+  for (let pauseMs = FIRST_PROGRESS_DELAY_MS; !endSignal.aborted; pauseMs = PROGRESS_INTERVAL_MS) {
     await ctx.clock.sleep(pauseMs, endSignal).catch(() => {});
     if (endSignal.aborted) return;
     run.runId ??= await findRunIdByKey(run, endSignal);
@@ -143,12 +143,12 @@ async function reportProgress(run: FollowedRun, workEndSignal: AbortSignal): Pro
 
 /** Returns the run of a creation, from a service that keeps idempotency keys. */
 async function findRunIdByKey(
-  { connection: { client }, key }: FollowedRun,
+  { connection: { client }, idempotencyKey }: FollowedRun,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (key === undefined || client.keepsIdempotencyKeys !== true) return undefined;
+  if (idempotencyKey === undefined || client.keepsIdempotencyKeys !== true) return undefined;
   const page = await client.runs
-    .list({ idempotencyKey: key, limit: 1 }, { signal, retries: 0 })
+    .list({ idempotencyKey, limit: 1 }, { signal, retries: 0 })
     .catch(() => undefined);
-  return page?.rows.find(({ idempotencyKey }) => idempotencyKey === key)?.runId;
+  return page?.rows.find(row => row.idempotencyKey === idempotencyKey)?.runId;
 }

@@ -14,22 +14,22 @@ type ToolContent = CallToolResult['content'][number];
 const MAX_AGENT_IMAGE_BYTES = 20 * 1024 * 1024;
 
 /** The URL of an image did not return an image. */
-class NotAImage extends Error {
-  override readonly name = 'NotAPicture';
+class NotAnImageError extends Error {
+  override readonly name = 'NotAnImageError';
 }
 
 /**
  * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is
  * a tool error, and so is a URL that returns anything but an image.
  *
- * @param options.limitsCredits true under a cap on credits; otherwise the text leaves out those of
+ * @param options.hasCreditCap true under a cap on credits; otherwise the text leaves out those of
  * the embedded service
  */
 export async function buildRunResult(
   ctx: Context,
   connection: Connection,
   run: Run,
-  { limitsCredits = false } = {},
+  { hasCreditCap = false } = {},
 ): Promise<CallToolResult> {
   const content: ToolContent[] = [];
   let isError = run.runStatus === 'failed';
@@ -37,7 +37,7 @@ export async function buildRunResult(
     try {
       content.push(await toToolContent(ctx, connection, item));
     } catch (error) {
-      if (!(error instanceof NotAImage)) throw error;
+      if (!(error instanceof NotAnImageError)) throw error;
       isError = true;
       content.push({ type: 'text', text: `error: ${toOneLine(error.message)}` });
     }
@@ -48,7 +48,7 @@ export async function buildRunResult(
   const facts = { runId, runStatus, tokens, ...costs };
   const { credits: _, ...factsWithoutCredits } = facts;
   const isEmbedded = costs.cost !== undefined;
-  const shownFacts = isEmbedded && !limitsCredits ? factsWithoutCredits : facts;
+  const shownFacts = isEmbedded && !hasCreditCap ? factsWithoutCredits : facts;
   content.push({ type: 'text', text: formatRunFacts(shownFacts) });
 
   return { content, structuredContent: facts, ...(isError && { isError }) };
@@ -73,7 +73,7 @@ async function toToolContent(
   try {
     return await downloadImage(ctx, connection, data);
   } catch (error) {
-    if (error instanceof NotAImage) throw error;
+    if (error instanceof NotAnImageError) throw error;
     ctx.signal.throwIfAborted();
     return {
       type: 'text',
@@ -82,7 +82,7 @@ async function toToolContent(
   }
 }
 
-/** @throws {NotAImage} */
+/** @throws {NotAnImageError} */
 async function downloadImage(
   { signal }: Context,
   { client }: Connection,
@@ -100,7 +100,7 @@ async function downloadImage(
   const bytes = Buffer.concat(chunks);
   const mimeType = await detectImageType(bytes);
   if (mimeType === undefined) {
-    throw new NotAImage(
+    throw new NotAnImageError(
       `${url} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
     );
   }

@@ -45,14 +45,14 @@ export async function runPromptTool(
   await checkOptions(ctx, connection, request);
 
   const body = buildRunBody(request);
-  const reservation = await unlessCancelled(
-    reserveBudget(budget.reserve(connection, body, { estimatedCredits }), call.signal),
+  const reservation = await rejectIfCancelled(
+    releaseIfCancelled(budget.reserve(connection, body, { estimatedCredits }), call.signal),
     call.signal,
   );
   const result = createAndFollow(ctx, connection, body, { ...call, reservation }).then(run =>
     buildRunResult(ctx, connection, run, budget),
   );
-  return await unlessCancelled(result, call.signal);
+  return await rejectIfCancelled(result, call.signal);
 }
 
 async function readRunRequest(
@@ -61,10 +61,10 @@ async function readRunRequest(
   args: ToolArguments,
 ): Promise<RunRequest> {
   const fields = describeConfig(config);
-  const finder = createAgentImageFinder(ctx);
-  const images = await openImages(finder, readTextsArgument(args, 'images'));
+  const imageFinder = createAgentImageFinder(ctx);
+  const images = await openImages(imageFinder, readTextsArgument(args, 'images'));
   const text = readTextMapArgument(args, 'inputs');
-  const inputs = await openNamedImages(fields, { text, images }, finder);
+  const inputs = await openNamedImages(fields, { text, images }, imageFinder);
 
   return {
     promptVersionId,
@@ -73,12 +73,12 @@ async function readRunRequest(
   };
 }
 
-/** Waits for a reservation in the budget; releases it if the call is cancelled before. */
-async function reserveBudget(
-  reserving: Promise<Reservation>,
+/** Waits for a reservation in the budget. Releases it and throws if the call was cancelled meanwhile. */
+async function releaseIfCancelled(
+  pendingReservation: Promise<Reservation>,
   signal: AbortSignal,
 ): Promise<Reservation> {
-  const reservation = await reserving;
+  const reservation = await pendingReservation;
   if (signal.aborted) reservation.release();
   signal.throwIfAborted();
   return reservation;
@@ -102,8 +102,8 @@ export async function getRun(
   });
 }
 
-/** Returns the result of work; throws if the call is cancelled before. */
-async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Returns the result of work. Throws as soon as the call is cancelled. */
+async function rejectIfCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return await rejectWhenAborted(work, signal).catch((error: unknown) => {
     throw signal.aborted ? new Error('the call was cancelled') : error;
   });

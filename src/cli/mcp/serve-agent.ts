@@ -8,9 +8,9 @@ import { AgentSession } from './agent-session.ts';
 import type { SessionPrompts } from './session-prompts.ts';
 
 /** Interval between checks for a reader of an idle standard output, in milliseconds. */
-const READER_CHECK_MS = 250;
+const READER_CHECK_INTERVAL_MS = 250;
 
-const WAITING =
+const WAITING_NOTE =
   'note: waiting for a client of the Model Context Protocol on standard input; press Ctrl-D to end. ' +
   'How a client starts it: promptrun mcp --help';
 
@@ -30,7 +30,7 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
 
   const output = new PassThrough();
   const outputWritten = writeOut(ctx, output);
-  if (ctx.io.stdin.isTerminal) ctx.io.note(WAITING);
+  if (ctx.io.stdin.isTerminal) ctx.io.note(WAITING_NOTE);
   const handle = serveStdio(() => session.createServer(), {
     transport: new StdioServerTransport(input, output),
     onerror: error => {
@@ -38,15 +38,15 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
     },
   });
 
-  const sessionOver = new AbortController();
-  const outputUnread = waitUntilUnread(ctx, sessionOver.signal);
+  const sessionEnd = new AbortController();
+  const readerGone = waitUntilReaderIsGone(ctx, sessionEnd.signal);
   const endReason = await Promise.race([
     inputEnded.then(() => 'input ended'),
     outputWritten.then(() => 'output closed'),
-    outputUnread.then(() => 'output unread'),
+    readerGone.then(() => 'output unread'),
   ]);
 
-  sessionOver.abort();
+  sessionEnd.abort();
   if (!ctx.signal.aborted && endReason === 'input ended') {
     await Promise.race([session.waitForAnswers(), outputWritten]);
   }
@@ -60,9 +60,9 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
 }
 
 /** Resolves when standard output has no reader any more, even if idle, or the signal is aborted. */
-async function waitUntilUnread({ io, clock }: Context, signal: AbortSignal): Promise<void> {
+async function waitUntilReaderIsGone({ io, clock }: Context, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && io.hasReader()) {
-    await clock.sleep(READER_CHECK_MS, signal).catch(() => {});
+    await clock.sleep(READER_CHECK_INTERVAL_MS, signal).catch(() => {});
   }
 }
 

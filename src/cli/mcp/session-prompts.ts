@@ -109,19 +109,19 @@ export class SessionPrompts {
   async open(name: string): Promise<OpenedPrompt> {
     const target = this.#directory?.listFiles().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
-    if (file !== undefined) this.#checkFile(name, file.path);
+    if (file !== undefined) this.#requireAllowedFile(name, file.path);
 
     const connection = await getTargetConnection(this.#ctx, target);
     const resolvedTarget = await resolveTarget(this.#ctx, connection, target, {
       source: 'elsewhere',
     }).catch(withToolForCommand);
     const version = await readVersion(this.#ctx, connection, resolvedTarget);
-    if (file === undefined) await this.#checkVersion(name, version);
+    if (file === undefined) await this.#requireAllowedVersion(name, version);
 
     return { connection, version, estimatedCredits: resolvedTarget.estimatedCredits };
   }
 
-  #checkFile(name: string, file: string): void {
+  #requireAllowedFile(name: string, file: string): void {
     if (!this.#isAllowed(file)) throw this.#notAllowedError(name);
     const isOffered = this.#allowedTargets !== undefined || this.#directory?.has(file) === true;
     if (!isOffered && !isBelow(this.#ctx.cwd, file)) {
@@ -129,10 +129,13 @@ export class SessionPrompts {
     }
   }
 
-  async #checkVersion(name: string, { promptId, promptVersionId }: PromptVersion): Promise<void> {
+  async #requireAllowedVersion(
+    name: string,
+    { promptId, promptVersionId }: PromptVersion,
+  ): Promise<void> {
     if (this.#isAllowed(promptId, promptVersionId)) return;
     for (const labelledName of this.#labelledNames) {
-      const prompt = await unlessMissing(this.#find(labelledName));
+      const prompt = await unlessMissing(this.#findByName(labelledName));
       if (prompt?.promptVersionId === promptVersionId) return;
     }
     throw this.#notAllowedError(name);
@@ -164,7 +167,7 @@ export class SessionPrompts {
 
     const id = resolveTargetAlias(this.#ctx, target);
     if (!isUuid(id)) {
-      const { promptId, promptVersionId = promptId } = await this.#find(id);
+      const { promptId, promptVersionId = promptId } = await this.#findByName(id);
       return hasLabel(id) ? { id: promptVersionId, labelledName: id } : { id: promptVersionId };
     }
 
@@ -176,7 +179,7 @@ export class SessionPrompts {
     return { id };
   }
 
-  async #find(name: string): ReturnType<typeof findByName> {
+  async #findByName(name: string): ReturnType<typeof findByName> {
     return findByName(await this.#ctx.connection(), name, this.#ctx.signal);
   }
 

@@ -48,8 +48,8 @@ export interface ConnectionSources
 
 export interface OpenConnection {
   readonly connection: Connection;
-  /** @param by the cause that ends an unfinished command */
-  close(by?: string): Promise<void>;
+  /** @param stopCause the cause that ends an unfinished command */
+  close(stopCause?: string): Promise<void>;
 }
 
 interface ServiceAccess
@@ -161,7 +161,7 @@ async function openEmbedded(
     baseUrl: service.url,
     serviceName: 'local',
     isEmbedded: true,
-    formatCommand: withModelsAdvice(formatCommand, sources.globals.models),
+    formatCommand: addModelsFile(formatCommand, sources.globals.models),
     keySource: undefined,
     apiKey: service.sessionKey,
     scope: LOCAL_SCOPE,
@@ -178,7 +178,7 @@ async function openEmbedded(
  * Adds the models file to commands that run something again, because they need it like the first
  * one.
  */
-function withModelsAdvice(formatCommand: FormatCommand, models: string | undefined): FormatCommand {
+function addModelsFile(formatCommand: FormatCommand, models: string | undefined): FormatCommand {
   if (models === undefined) return formatCommand;
   return (...words) =>
     words[1] === 'rerun' ? formatCommand(...words, '--models', models) : formatCommand(...words);
@@ -217,7 +217,7 @@ async function connectWith(
   const directory = scratchDirectory ?? settings.directory;
   const onProblem = (problem: string): void => printDebugLine(sources, problem);
 
-  // The recorder and the cache, with which the client is created, call it only later.
+  // The recorder and the cache call the client only after it has been created with them.
   const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
   const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
@@ -250,7 +250,7 @@ async function connectWith(
         providerBatches: service.providerBatches,
       }),
     },
-    close: async by => {
+    close: async stopCause => {
       prompts?.flush();
       try {
         await client.close();
@@ -258,7 +258,7 @@ async function connectWith(
         if (scratchDirectory !== undefined) {
           await rm(scratchDirectory, { recursive: true, force: true });
         }
-        await service?.close(by);
+        await service?.close(stopCause);
       }
     },
   };

@@ -22,7 +22,7 @@ import {
   openLocalConnection,
 } from './connection.ts';
 import { resolveDirectories } from './directories.ts';
-import { endUnlessEnded, listenForInterrupts, type SignalSource } from './signals.ts';
+import { endAfterGracePeriod, listenForInterrupts, type SignalSource } from './signals.ts';
 
 /** Everything outside the command line; main.ts or a test provides it. */
 export interface HostEnvironment {
@@ -48,11 +48,11 @@ export interface OpenContext {
 export async function createContext(
   host: HostEnvironment,
   globals: GlobalOptions,
-  plain: PlainIo,
+  plainIo: PlainIo,
   { needsHome = true }: { readonly needsHome?: boolean } = {},
 ): Promise<OpenContext> {
   const { env, cwd, clock = systemClock, process: signalSource, local, version } = host;
-  const io = await createColouredIo(host, globals, plain);
+  const io = await createColouredIo(host, globals, plainIo);
   const { config, data: dataDir, state: stateDir } = resolveDirectories(env, cwd, { needsHome });
   const settings = new Settings(config, clock);
 
@@ -62,7 +62,7 @@ export async function createContext(
 
   const interrupts = listenForInterrupts(signalSource, clock);
   const timeLimit = startTimeLimit(clock, globals.timeoutMs, () =>
-    endUnlessEnded(() => signalSource.exit(EXIT.waitTimeout)),
+    endAfterGracePeriod(() => signalSource.exit(EXIT.waitTimeout)),
   );
   const signal = AbortSignal.any([interrupts.signal, timeLimit.signal]);
 
@@ -123,7 +123,7 @@ export async function createContext(
   };
 }
 
-/** Returns what starts the processes for checks and prompts, each at its first use, and ends them. */
+/** Returns functions that start the processes for checks and prompts at first use, and end them. */
 function createProcesses(signal: AbortSignal) {
   const checks = openOnce(async () => {
     const { CheckRunner } = await import('../checks/check-runner.ts');
@@ -139,7 +139,7 @@ function createProcesses(signal: AbortSignal) {
   });
 
   const endIdle = async (): Promise<void> => {
-    await (await nodeChecks.opened())?.endIdle();
+    await (await nodeChecks.getOpened())?.endIdle();
   };
   return {
     checks: checks.open,
@@ -147,23 +147,23 @@ function createProcesses(signal: AbortSignal) {
     promptTasks: promptTasks.open,
     endIdle,
     close: async (): Promise<void> => {
-      (await checks.opened())?.close();
+      (await checks.getOpened())?.close();
       await endIdle();
-      await (await promptTasks.opened())?.close();
+      await (await promptTasks.getOpened())?.close();
     },
   };
 }
 
 /**
- * Opens something at its first use, and then returns it again. `opened` returns undefined before
+ * Opens something at its first use, and then returns it again. `getOpened` returns undefined before
  * that.
  */
 function openOnce<T>(openFirst: () => Promise<T>): {
   readonly open: () => Promise<T>;
-  readonly opened: () => Promise<T> | undefined;
+  readonly getOpened: () => Promise<T> | undefined;
 } {
   let opened: Promise<T> | undefined;
-  return { open: () => (opened ??= openFirst()), opened: () => opened };
+  return { open: () => (opened ??= openFirst()), getOpened: () => opened };
 }
 
 /** The machine's clock and random numbers. */
@@ -177,12 +177,12 @@ export const systemClock: Clock = {
  * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeLimitError` at its
  * end.
  *
- * @param onOver called after that
+ * @param onTimeUp called after that
  */
 function startTimeLimit(
   clock: Clock,
   limitMs = Number.POSITIVE_INFINITY,
-  onOver: () => void = () => {},
+  onTimeUp: () => void = () => {},
 ): { readonly signal: AbortSignal; readonly timeLeftMs: () => number; readonly stop: () => void } {
   const timeUp = new AbortController();
   const limitStopped = new AbortController();
@@ -191,7 +191,7 @@ function startTimeLimit(
   if (Number.isFinite(limitMs)) {
     const end = (): void => {
       timeUp.abort(new TimeLimitError());
-      onOver();
+      onTimeUp();
     };
     clock.sleep(limitMs, limitStopped.signal).then(end, () => {});
   }
@@ -206,19 +206,19 @@ function startTimeLimit(
 async function createColouredIo(
   { streams, env }: HostEnvironment,
   globals: GlobalOptions,
-  uncolouredIo: PlainIo,
+  plainIo: PlainIo,
 ): Promise<Io> {
   const [paint, paintErr] = await Promise.all([
     createPaint(detectColourLevel(streams.stdout, env, { isAllowed: globals.color })),
     createPaint(detectColourLevel(streams.stderr, env, { isAllowed: globals.color })),
   ]);
-  return completeIo(uncolouredIo, { quiet: globals.quiet, paint, paintErr });
+  return completeIo(plainIo, { quiet: globals.quiet, paint, paintErr });
 }
 
 /** The connections of a command, each opened at its first use. */
 class OpenConnections {
   readonly #sources: ConnectionSources;
-  readonly #opened: Promise<OpenConnection>[] = [];
+  readonly #openings: Promise<OpenConnection>[] = [];
   #configured: Promise<Connection> | undefined;
   #local: Promise<Connection> | undefined;
   #isClosed = false;
@@ -266,12 +266,12 @@ class OpenConnections {
     // An abandoned command continues after `close`, and nothing would close what it opens.
     if (this.#isClosed) throw new Error('the command has ended');
     const opening = open();
-    this.#opened.push(opening);
+    this.#openings.push(opening);
     return (await opening).connection;
   }
 
   async #listOpened(): Promise<OpenConnection[]> {
-    const results = await Promise.allSettled(this.#opened);
+    const results = await Promise.allSettled(this.#openings);
     return results.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
   }
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { findUserFolder } from '../../files/user-folders.ts';
 import type { Env } from '../../utils/env.ts';
-import { configError } from '../core/errors.ts';
+import { type CliError, configError } from '../core/errors.ts';
 
 /** The directories of promptrun on this machine; each is created with the first file in it. */
 export interface Directories {
@@ -22,7 +22,12 @@ interface DirectoryOptions {
   readonly needsHome?: boolean;
 }
 
-/** Returns the directories of the platform, or those that the environment names. */
+/**
+ * Returns the directories of the platform, or those that the environment names.
+ *
+ * @throws {CliError} CONFIG_ERROR if the user has no home directory, and the environment doesn't name
+ * every directory
+ */
 export function resolveDirectories(
   env: Env,
   cwd: string,
@@ -30,9 +35,11 @@ export function resolveDirectories(
 ): Directories {
   const resolveDirectory = (kind: keyof Directories): string => {
     const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];
-    return directory
-      ? path.resolve(cwd, directory)
-      : (findUserFolder(kind, env, platform) ?? (needsHome ? noHomeError() : NO_HOME));
+    if (directory) return path.resolve(cwd, directory);
+
+    const userFolder = findUserFolder(kind, env, platform);
+    if (userFolder === undefined && needsHome) throw noHomeError();
+    return userFolder ?? NO_HOME;
   };
   return {
     config: resolveDirectory('config'),
@@ -41,12 +48,8 @@ export function resolveDirectories(
   };
 }
 
-/**
- * @throws {CliError} a user may have no home directory, and needs none if the environment names
- * every directory
- */
-function noHomeError(): never {
-  throw configError(
+function noHomeError(): CliError {
+  return configError(
     'this user has no home directory',
     'Set PROMPTRUN_CONFIG_DIR, PROMPTRUN_DATA_DIR and PROMPTRUN_STATE_DIR to directories.',
   );

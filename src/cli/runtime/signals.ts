@@ -33,14 +33,14 @@ export interface Interrupts {
  * Time within which a repeated signal is an echo, in milliseconds: a parent (npx, timeout) forwards
  * a signal that the terminal has sent to both.
  */
-const ECHO_MS = 100;
+const MAX_ECHO_MS = 100;
 
 /** Time that a command has to end after a signal or the end of `--timeout`, in milliseconds. */
-const SIGNAL_GRACE_MS = 1900;
+const GRACE_PERIOD_MS = 1900;
 
 /** Calls `end` if the process is still running when its command should have ended. */
-export function endUnlessEnded(end: () => void): void {
-  setTimeout(end, SIGNAL_GRACE_MS).unref();
+export function endAfterGracePeriod(end: () => void): void {
+  setTimeout(end, GRACE_PERIOD_MS).unref();
 }
 
 /**
@@ -70,9 +70,9 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
   };
 
   const onSignal = (signalName: ReceivedSignal): void => {
-    const msSinceLast = now() - (receivedAt.get(signalName) ?? Number.NEGATIVE_INFINITY);
+    const sinceLastMs = now() - (receivedAt.get(signalName) ?? Number.NEGATIVE_INFINITY);
     receivedAt.set(signalName, now());
-    if (msSinceLast < ECHO_MS) return;
+    if (sinceLastMs < MAX_ECHO_MS) return;
 
     const signal = signalName === 'SIGINT' ? signalName : 'SIGTERM';
     const handler = handlers.at(-1);
@@ -81,7 +81,7 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
     } else if (interruption.signal.aborted) {
       endAtOnce(signal);
     } else {
-      endUnlessEnded(() => endAtOnce(signal));
+      endAfterGracePeriod(() => endAtOnce(signal));
       const options = signalName === 'SIGINT' ? {} : { stopCause: signalName };
       interruption.abort(new InterruptedError(signal, [], options));
     }

@@ -14,7 +14,7 @@ const ENTRY = {
   inputsDigest: 'd',
 };
 
-const result = (
+const createResult = (
   runStatus: string,
   runId: string | null = null,
   error = '',
@@ -22,7 +22,10 @@ const result = (
   result: toResultState({ row: 1, runStatus, runId, error: error || null, outputs: [] }),
 });
 
-const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: JobState } => ({
+const createState = (
+  step: JobState['step'],
+  overrides: Partial<JobState> = {},
+): { state: JobState } => ({
   state: {
     row: 1,
     step,
@@ -33,97 +36,107 @@ const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: J
     error: undefined,
     mayHaveRun: false,
     result: undefined,
-    ...more,
+    ...overrides,
   },
 });
 
-const inDoubt = (settlement?: RowHistory['settlement']): Partial<RowHistory> => ({
-  ...state('creating'),
+const createDoubt = (settlement?: RowHistory['settlement']): Partial<RowHistory> => ({
+  ...createState('creating'),
   ...(settlement && { settlement }),
 });
 
 const GONE = 'no such run (NOT_FOUND_ERROR)';
 const CREATE = { kind: 'create' };
 const WAIT = { kind: 'wait', runId: 'r', recovered: false };
-const leftBecause = (because: string): object => ({ kind: 'leave', because });
-const BOTH = { retryFailed: true, retryUnknown: true };
+const leftAs = (reason: string): object => ({ kind: 'leave', reason });
+const RETRY_ALL = { retryFailed: true, retryUnknown: true };
 
-describe('what --resume does with a row', () => {
+describe('the plan of --resume for a row', () => {
   test.each<[string, Partial<RowHistory>, object, object]>([
     ['nothing is known of it', {}, {}, CREATE],
-    ['it succeeded', result('succeeded', 'r'), {}, leftBecause('succeeded')],
-    ['it succeeded, all is retried', result('succeeded', 'r'), BOTH, leftBecause('succeeded')],
+    ['it succeeded', createResult('succeeded', 'r'), {}, leftAs('succeeded')],
+    [
+      'it succeeded, all is retried',
+      createResult('succeeded', 'r'),
+      RETRY_ALL,
+      leftAs('succeeded'),
+    ],
     [
       'its files are missing, none are wanted',
-      result('succeeded', 'r', 'x'),
+      createResult('succeeded', 'r', 'x'),
       {},
-      leftBecause('succeeded'),
+      leftAs('succeeded'),
     ],
-    ['its files are missing', result('succeeded', 'r', 'x'), { savesOutputs: true }, WAIT],
-    ['it failed', result('failed', 'r', 'x'), {}, leftBecause('failed')],
+    ['its files are missing', createResult('succeeded', 'r', 'x'), { savesOutputs: true }, WAIT],
+    ['it failed', createResult('failed', 'r', 'x'), {}, leftAs('failed')],
     [
       'it failed, failed ones are retried',
-      result('failed', 'r', 'x'),
+      createResult('failed', 'r', 'x'),
       { retryFailed: true },
       CREATE,
     ],
-    ['the service had lost its run', result('failed', 'r', GONE), { retryFailed: true }, WAIT],
-    ['its creation is in doubt', inDoubt(), { retryFailed: true }, leftBecause('in doubt')],
-    ['its creation is in doubt, those are retried', inDoubt(), { retryUnknown: true }, CREATE],
+    [
+      'the service had lost its run',
+      createResult('failed', 'r', GONE),
+      { retryFailed: true },
+      WAIT,
+    ],
+    ['its creation is in doubt', createDoubt(), { retryFailed: true }, leftAs('in doubt')],
+    ['its creation is in doubt, those are retried', createDoubt(), { retryUnknown: true }, CREATE],
     [
       'its creation can be sent again',
-      inDoubt({ kind: 'repeat' }),
-      BOTH,
+      createDoubt({ kind: 'repeat' }),
+      RETRY_ALL,
       { kind: 'repeat', entry: ENTRY },
     ],
     [
       'its run was found in the list',
-      inDoubt({ kind: 'wait', runId: 'r' }),
-      BOTH,
+      createDoubt({ kind: 'wait', runId: 'r' }),
+      RETRY_ALL,
       { kind: 'wait', runId: 'r', recovered: true },
     ],
     [
       'its creation made no run',
-      inDoubt({ kind: 'none' }),
+      createDoubt({ kind: 'none' }),
       {},
       { kind: 'write line', error: expect.any(String), mayHaveRun: false },
     ],
     [
       'it may have one of several runs',
-      inDoubt({ kind: 'in doubt', candidates: [] }),
+      createDoubt({ kind: 'in doubt', candidates: [] }),
       {},
-      leftBecause('in doubt'),
+      leftAs('in doubt'),
     ],
-    ['its creation was refused for now', state('waiting'), {}, CREATE],
-    ['its run is known', state('running', { runId: 'r' }), BOTH, WAIT],
+    ['its creation was refused for now', createState('waiting'), {}, CREATE],
+    ['its run is known', createState('running', { runId: 'r' }), RETRY_ALL, WAIT],
     [
       'it failed before, and is in doubt since it was retried',
-      { ...inDoubt(), ...result('failed', 'r', 'x') },
+      { ...createDoubt(), ...createResult('failed', 'r', 'x') },
       {},
-      leftBecause('in doubt'),
+      leftAs('in doubt'),
     ],
-    ['it has ended, only its line is missing', state('succeeded', { runId: 'r' }), {}, WAIT],
+    ['it has ended, only its line is missing', createState('succeeded', { runId: 'r' }), {}, WAIT],
     [
       'it has ended again, and its line is that of the time before',
-      { ...state('succeeded', { runId: 'r' }), ...result('failed', 'q', 'x') },
+      { ...createState('succeeded', { runId: 'r' }), ...createResult('failed', 'q', 'x') },
       {},
       WAIT,
     ],
     [
       'it has ended, and has its line',
-      { ...state('succeeded', { runId: 'r' }), ...result('succeeded', 'r') },
+      { ...createState('succeeded', { runId: 'r' }), ...createResult('succeeded', 'r') },
       {},
-      leftBecause('succeeded'),
+      leftAs('succeeded'),
     ],
     [
       'it has failed without a run, only its line is missing',
-      state('failed', { error: 'no (X)' }),
+      createState('failed', { error: 'no (X)' }),
       {},
       { kind: 'write line', error: 'no (X)', mayHaveRun: false },
     ],
-  ])('%s', (_, known, options, expected) => {
-    const knowledge = { state: undefined, result: undefined, settlement: undefined, ...known };
-    expect(planRow(knowledge, { ...NO_RETRY, ...options })).toEqual(expected);
+  ])('follows from its history: %s', (_, knownHistory, options, expectedPlan) => {
+    const history = { state: undefined, result: undefined, settlement: undefined, ...knownHistory };
+    expect(planRow(history, { ...NO_RETRY, ...options })).toEqual(expectedPlan);
   });
 });
 

@@ -8,16 +8,16 @@ import { testContext } from '../../support/context.ts';
 
 const picture = (name: string): string => `https://pictures.test/${name}.png`;
 
-/** Returns the request of a row with these inputs, for a prompt with this config. */
-async function requestForRow(
+/** Prepares a row with these inputs, in a batch with this config and these common inputs. */
+async function prepareTestRow(
   row: { id?: string; text?: Record<string, string>; images?: readonly string[] },
   batch: { config?: unknown; text?: Record<string, string>; images?: readonly ImageSource[] } = {},
 ): Promise<RunRequest> {
   const { ctx } = await testContext();
-  const prepared = {
+  const preparedBatch = {
     promptVersionId: 'a-version',
     fields: describeConfig(batch.config ?? {}),
-    common: {
+    commonInputs: {
       text: new Map(Object.entries(batch.text ?? {})),
       images: (batch.images ?? []).map(image => ({ image })),
     },
@@ -27,35 +27,38 @@ async function requestForRow(
   } as unknown as PreparedBatch;
 
   const inputs = { text: new Map(Object.entries(row.text ?? {})), images: row.images ?? [] };
-  return prepareRow(ctx, prepared, toReadableRow({ row: 3, line: 4 }, row.id, inputs));
+  return prepareRow(ctx, preparedBatch, toReadableRow({ row: 3, line: 4 }, row.id, inputs));
 }
 
 describe('the request of a row', () => {
-  test("an input on the command line wins over the row's own", async () => {
-    const { text } = await requestForRow(
+  test("takes a common input in place of the row's own", async () => {
+    const { text } = await prepareTestRow(
       { text: { name: 'Ada', mood: 'sunny' } },
       { text: { mood: 'rainy' } },
     );
     expect(Object.fromEntries(text)).toEqual({ name: 'Ada', mood: 'rainy' });
   });
 
-  test("images on the command line come before the row's own", async () => {
-    const shared: ImageSource = { kind: 'url', url: picture('shared'), name: 'shared' };
-    const { images } = await requestForRow({ images: [picture('own')] }, { images: [shared] });
+  test("has the common images before the row's own", async () => {
+    const commonImage: ImageSource = { kind: 'url', url: picture('shared'), name: 'shared' };
+    const { images } = await prepareTestRow(
+      { images: [picture('own')] },
+      { images: [commonImage] },
+    );
     expect(images.map(image => image.kind === 'url' && image.url)).toEqual([
       picture('shared'),
       picture('own'),
     ]);
   });
 
-  test('run options are those of every row', async () => {
-    expect([...(await requestForRow({})).options]).toEqual([['quality', 'high']]);
+  test('has the run options of the batch', async () => {
+    expect([...(await prepareTestRow({})).options]).toEqual([['quality', 'high']]);
   });
 
-  test('the id is an input only if the prompt has one of that name', async () => {
+  test('has the id as an input only if the prompt has an input of that name', async () => {
     const config = { textInputs: { id: { type: 'string', required: true } }, imageInputs: [] };
-    expect((await requestForRow({ id: 'a' }, { config })).text.get('id')).toBe('a');
-    expect((await requestForRow({ id: 'a' })).text.has('id')).toBe(false);
-    await expect(requestForRow({}, { config })).rejects.toThrow('missing input: id');
+    expect((await prepareTestRow({ id: 'a' }, { config })).text.get('id')).toBe('a');
+    expect((await prepareTestRow({ id: 'a' })).text.has('id')).toBe(false);
+    await expect(prepareTestRow({}, { config })).rejects.toThrow('missing input: id');
   });
 });

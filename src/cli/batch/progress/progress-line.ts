@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
 import { createSteadyTime } from '../../core/clock.ts';
 import { canAnimate, formatElapsed, startSpinner } from '../../terminal/spinner.ts';
-import type { Tally } from './row-tally.ts';
+import type { RowTally } from './row-tally.ts';
 
-const LINE_EVERY_MS = 10_000;
+/** The interval of progress lines without a terminal, in milliseconds. */
+const LINE_INTERVAL_MS = 10_000;
 
 /**
  * Shows the progress of a batch: as a bar on a terminal, else, or if motion is unwanted, as a line
@@ -14,7 +15,7 @@ const LINE_EVERY_MS = 10_000;
  */
 export function startBatchProgress(
   ctx: Context,
-  tally: Tally,
+  tally: RowTally,
   { hasLines }: { readonly hasLines: boolean },
 ): () => Promise<void> {
   if (ctx.globals.quiet) return async () => {};
@@ -37,21 +38,21 @@ export function startBatchProgress(
   const progressStopped = new AbortController();
   const printLines = async (): Promise<void> => {
     while (!progressStopped.signal.aborted) {
-      await ctx.clock.sleep(LINE_EVERY_MS, progressStopped.signal);
+      await ctx.clock.sleep(LINE_INTERVAL_MS, progressStopped.signal);
       ctx.io.note(formatTally(tally, getElapsedMs()));
     }
   };
 
-  const ticking = printLines().catch(() => {});
+  const printing = printLines().catch(() => {});
   return () => {
     progressStopped.abort();
-    return ticking;
+    return printing;
   };
 }
 
 /** Returns the progress as one line: done, failed, rate and time left. */
 export function formatTally(
-  { rowCount, doneCount, endedCount, failedCount }: Tally,
+  { rowCount, doneCount, endedCount, failedCount }: RowTally,
   elapsedMs: number,
 ): string {
   const facts = [
@@ -84,10 +85,10 @@ const PROGRESS_BAR_WIDTH = 20;
 const SPINNER_WIDTH = 2;
 
 /** Returns a bar and the progress as one line of a terminal. */
-export function formatBar(tally: Tally, elapsedMs: number, columns: number): string {
+export function formatBar(tally: RowTally, elapsedMs: number, columns: number): string {
   const share = tally.rowCount === undefined ? 0 : tally.doneCount / Math.max(tally.rowCount, 1);
-  const filled = Math.round(share * PROGRESS_BAR_WIDTH);
-  const bar = '█'.repeat(filled) + '░'.repeat(PROGRESS_BAR_WIDTH - filled);
+  const filledWidth = Math.round(share * PROGRESS_BAR_WIDTH);
+  const bar = '█'.repeat(filledWidth) + '░'.repeat(PROGRESS_BAR_WIDTH - filledWidth);
   const text = formatTally(tally, elapsedMs);
   const maxLength = columns - SPINNER_WIDTH - 1;
   const line = `${bar} ${text}`;

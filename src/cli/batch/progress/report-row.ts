@@ -13,7 +13,7 @@ import { reportFailure } from '../../terminal/report-failure.ts';
  */
 export function reportRow(
   ctx: Context,
-  source: string,
+  sourceName: string,
   { row, line, id }: RowPlace,
   {
     error,
@@ -25,7 +25,7 @@ export function reportRow(
     ctx.io,
     {
       status: failure.status,
-      message: `${source} line ${line} (row ${row}): ${failure.message}`,
+      message: `${sourceName} line ${line} (row ${row}): ${failure.message}`,
       data: {
         row,
         line,

@@ -6,13 +6,13 @@ type SentTime = Pick<JournalEntry, 'time' | 'clockOffsetMs'>;
 export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'running';
 
 /** Counts the rows of a batch by their outcomes. */
-export class Tally {
-  /** Undefined until the input has been read to its end. */
-  rowCount: number | undefined;
+export class RowTally {
+  /** The number of rows; undefined if unknown in advance. */
+  readonly rowCount: number | undefined;
   /** Rows that had ended before this invocation, by outcome. */
-  readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
+  readonly countsBefore = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
   /** Rows that ended in this invocation, by outcome. */
-  readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
+  readonly countsNow = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
   /**
    * Rows that failed in this invocation because they are invalid, so that a retry would fail too.
    */
@@ -32,8 +32,8 @@ export class Tally {
   earliestDoubt: SentTime | undefined;
   #runningCount = 0;
 
-  constructor(total: number | undefined) {
-    this.rowCount = total;
+  constructor(rowCount: number | undefined) {
+    this.rowCount = rowCount;
   }
 
   /** Number of rows whose creation is sent and whose run has not ended. */
@@ -50,27 +50,27 @@ export class Tally {
   }
 
   /** Remembers when a creation that is in doubt was sent. */
-  addDoubt(sent: SentTime): void {
-    const { time } = this.earliestDoubt ?? sent;
-    if (Date.parse(sent.time) <= Date.parse(time)) this.earliestDoubt = sent;
+  addDoubt(sentTime: SentTime): void {
+    const { time } = this.earliestDoubt ?? sentTime;
+    if (Date.parse(sentTime.time) <= Date.parse(time)) this.earliestDoubt = sentTime;
   }
 
   get endedCount(): number {
-    return sumCounts(this.now);
+    return sumCounts(this.countsNow);
   }
 
   get doneCount(): number {
-    return sumCounts(this.before) + sumCounts(this.now);
+    return sumCounts(this.countsBefore) + sumCounts(this.countsNow);
   }
 
   /** Number of rows that failed, now or earlier; rows in doubt or still running have not failed. */
   get failedCount(): number {
-    return this.before.failed + this.now.failed;
+    return this.countsBefore.failed + this.countsNow.failed;
   }
 
   /** Number of rows that did not succeed in this invocation. */
   get failedNowCount(): number {
-    return this.endedCount - this.now.succeeded;
+    return this.endedCount - this.countsNow.succeeded;
   }
 }
 

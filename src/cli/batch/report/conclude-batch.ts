@@ -11,7 +11,7 @@ import { nobodyAnsweredError } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { RunningBatch } from '../finish-row.ts';
-import type { Tally } from '../progress/row-tally.ts';
+import type { RowTally } from '../progress/row-tally.ts';
 
 const RETRY_HINT = 'Run the failed ones again with: --resume --retry-failed';
 
@@ -44,7 +44,7 @@ export async function concludeBatch(
     await printValue(ctx, { ...counts, totals });
   }
 
-  const interruption = interruptionError(ctx, runningBatch, { counts, isComplete });
+  const interruption = findInterruption(ctx, runningBatch, { counts, isComplete });
 
   // The message of an interruption holds the counts.
   if (interruption === undefined) reportCounts(runningBatch, counts);
@@ -81,11 +81,11 @@ function getFailedExitCode({ batch, tally }: RunningBatch): ExitCode {
   // Any answer of the service shows whether it keeps keys.
   const { isEmbedded, client } = batch.connection;
   const hasAnswered = isEmbedded || client.keepsIdempotencyKeys !== undefined;
-  return tally.now['in doubt'] > 0 && !hasAnswered ? EXIT.fault : EXIT.runFailed;
+  return tally.countsNow['in doubt'] > 0 && !hasAnswered ? EXIT.fault : EXIT.runFailed;
 }
 
-/** Returns the error if something from outside ended the batch early. */
-function interruptionError(
+/** Returns the error if a signal, `--timeout` or a missing reader ended the batch early. */
+function findInterruption(
   { signal }: Context,
   { options: { out, stream }, stop, journal, tally }: RunningBatch,
   { counts, isComplete }: { readonly counts: RowCounts; readonly isComplete: boolean },
@@ -94,7 +94,7 @@ function interruptionError(
   if (out !== undefined && !isComplete) hints.push(formatResultsResumeHint(out));
   if (out !== undefined && tally.stoppedCount > 0) hints.push(RETRY_HINT);
 
-  const message = formatCounts(counts, tally.before);
+  const message = formatCounts(counts, tally.countsBefore);
   if (stop.interruptedBy !== undefined) {
     return new InterruptedError(stop.interruptedBy, hints, { message });
   }
@@ -147,7 +147,7 @@ function stoppedAtCapError(
 }
 
 /**
- * Returns the hints for a batch without results file, whose next invocation pays for every row
+ * Lists the hints for a batch without a file of results, whose next invocation pays for every row
  * again.
  */
 function listUnresumableHints(capError: CliError, done: number): readonly string[] {
@@ -160,13 +160,13 @@ function listUnresumableHints(capError: CliError, done: number): readonly string
 
 type RowCounts = ReturnType<typeof countRows>;
 
-function countRows({ before, now, doneCount }: Tally, rowCount: number | undefined) {
+function countRows({ countsBefore, countsNow, doneCount }: RowTally, rowCount: number | undefined) {
   return {
     rows: rowCount ?? null,
-    succeeded: before.succeeded + now.succeeded,
-    failed: before.failed + now.failed,
-    inDoubt: before['in doubt'] + now['in doubt'],
-    goingOn: before.running + now.running,
+    succeeded: countsBefore.succeeded + countsNow.succeeded,
+    failed: countsBefore.failed + countsNow.failed,
+    inDoubt: countsBefore['in doubt'] + countsNow['in doubt'],
+    goingOn: countsBefore.running + countsNow.running,
     done: doneCount,
     /** null if the number of rows is unknown. */
     notDone: rowCount === undefined ? null : rowCount - doneCount,
@@ -176,25 +176,25 @@ function countRows({ before, now, doneCount }: Tally, rowCount: number | undefin
 /** Formats the counts: first those of this invocation, then those of earlier ones. */
 function formatCounts(
   { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
-  countsBefore: Tally['before'],
+  countsBefore: RowTally['countsBefore'],
 ): string {
   const succeededNow = succeeded - countsBefore.succeeded;
   const rowsNow =
     rows === null ? pluralize(succeededNow, 'row') : `${succeededNow} of ${rows} rows`;
 
-  const parts = [formatNowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded)];
+  const clauses = [formatNowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded)];
   if (failed > 0) {
-    parts.push(formatNowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed));
+    clauses.push(formatNowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed));
   }
 
-  if (inDoubt > 0) parts.push(`${inDoubt} in doubt`);
-  if (goingOn > 0) parts.push(`${goingOn} still running`);
-  if (notDone !== null && notDone > 0) parts.push(`${notDone} not done`);
-  return parts.join(', ');
+  if (inDoubt > 0) clauses.push(`${inDoubt} in doubt`);
+  if (goingOn > 0) clauses.push(`${goingOn} still running`);
+  if (notDone !== null && notDone > 0) clauses.push(`${notDone} not done`);
+  return clauses.join(', ');
 }
 
-function formatNowAndBefore(text: string, before: number): string {
-  return before === 0 ? text : `${text} now, ${before} before`;
+function formatNowAndBefore(countNow: string, countBefore: number): string {
+  return countBefore === 0 ? countNow : `${countNow} now, ${countBefore} before`;
 }
 
 function reportCounts(
@@ -209,10 +209,10 @@ function reportCounts(
   }
 
   if (counts.rows === 0) {
-    const inShard = options.shard === undefined ? '' : ' in this shard';
-    io.note(`note: ${source.name} has no rows${inShard}`);
+    const shardText = options.shard === undefined ? '' : ' in this shard';
+    io.note(`note: ${source.name} has no rows${shardText}`);
   } else {
-    io.note(`note: ${formatCounts(counts, tally.before)}`);
+    io.note(`note: ${formatCounts(counts, tally.countsBefore)}`);
   }
 
   if (out === undefined) return;
@@ -232,7 +232,10 @@ function reportCounts(
   if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(formatResultsResumeHint(out));
 }
 
-function formatDoubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
+function formatDoubtHint(
+  { connection }: RunningBatch['batch'],
+  { earliestDoubt }: RowTally,
+): string {
   const listCommand =
     earliestDoubt === undefined
       ? connection.formatCommand('runs', 'list')

@@ -31,20 +31,23 @@ import {
  */
 export async function reportBatch(
   ctx: Context,
-  results: string,
+  resultsPath: string,
   html: string | undefined,
 ): Promise<ExitCode> {
   const isPrinted = replacesPrintedResult(ctx, '--html', html);
-  const rows = await readReportedRows(results, ctx.cwd);
-  const unfinished = await readUnfinished(results, ctx.cwd, rows);
+  const rows = await readReportedRows(resultsPath, ctx.cwd);
+  const unfinished = await readUnfinished(resultsPath, ctx.cwd, rows);
 
   const summary = summarizeRows(rows, await readSpending(ctx, rows), unfinished);
   if (html !== undefined) {
     const { renderReportPage } = await import('./report-page.ts');
-    const folder = path.dirname(path.resolve(ctx.cwd, results));
-    const page = await renderReportPage(rows, summary, { title: path.basename(results), folder });
+    const folder = path.dirname(path.resolve(ctx.cwd, resultsPath));
+    const page = await renderReportPage(rows, summary, {
+      title: path.basename(resultsPath),
+      folder,
+    });
     await writeBatchReport(ctx, html, page.html);
-    reportOmittedFiles(ctx, page.leftOut);
+    reportOmittedFiles(ctx, page.omittedPaths);
     if (isPrinted) return EXIT.ok;
   }
 
@@ -57,11 +60,11 @@ export async function reportBatch(
 
 const MAX_NAMED_ROWS = 20;
 
-function reportOmittedFiles(ctx: Context, leftOut: readonly string[]): void {
-  if (leftOut.length === 0) return;
-  const named = leftOut.slice(0, MAX_NAMED_ROWS).join(', ');
+function reportOmittedFiles(ctx: Context, omittedPaths: readonly string[]): void {
+  if (omittedPaths.length === 0) return;
+  const named = omittedPaths.slice(0, MAX_NAMED_ROWS).join(', ');
   const more =
-    leftOut.length > MAX_NAMED_ROWS ? ` and ${leftOut.length - MAX_NAMED_ROWS} more` : '';
+    omittedPaths.length > MAX_NAMED_ROWS ? ` and ${omittedPaths.length - MAX_NAMED_ROWS} more` : '';
   ctx.io.note(
     `note: not on the page, because they are not pictures below the folder of the results: ${named}${more}`,
   );
@@ -92,7 +95,7 @@ function toSummaryRows({
   const counts = { rows: count, succeeded, failed, seconds: seconds ?? '-' };
   return [
     ...(unfinished === undefined ? [] : [['unfinished', formatUnfinished(unfinished)]]),
-    ...Object.entries(counts).map(([what, value]) => [what, String(value)]),
+    ...Object.entries(counts).map(([name, value]) => [name, String(value)]),
     ...formatSpentProperties(spent).map(([name, value]) => [name, value]),
     ...failures.map(({ reason, rows, ids }) => [
       'failure',

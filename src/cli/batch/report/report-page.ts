@@ -23,7 +23,7 @@ export async function renderReportPage(
   rows: readonly ResultsLine[],
   summary: BatchSummary,
   { title, folder }: { readonly title: string; readonly folder: string },
-): Promise<{ readonly html: string; readonly leftOut: readonly string[] }> {
+): Promise<{ readonly html: string; readonly omittedPaths: readonly string[] }> {
   const gridRows: Grid['rows'][number][] = [];
   const savedImages = new SavedImages(folder);
   for (const row of rows) gridRows.push(await buildResultGridRow(row, savedImages));
@@ -48,7 +48,7 @@ export async function renderReportPage(
     faults: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
 
-  return { html, leftOut: savedImages.leftOut };
+  return { html, omittedPaths: savedImages.omittedPaths };
 }
 
 async function buildResultGridRow(
@@ -95,7 +95,7 @@ async function buildOutputPart(
 
 /** The saved outputs below the folder of the results, which may come from a stranger. */
 class SavedImages {
-  readonly leftOut: string[] = [];
+  readonly omittedPaths: string[] = [];
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -103,15 +103,15 @@ class SavedImages {
   }
 
   /**
-   * Returns the `data:` URL of a saved output; undefined, and noted, if it is elsewhere or can't be
-   * shown.
+   * Returns the `data:` URL of a saved output. If the output is elsewhere or can't be shown, adds it
+   * to `omittedPaths` and returns undefined.
    */
   async readDataUrl(savedTo: string): Promise<string | undefined> {
-    const isAway = isOnOtherComputer(savedTo);
-    const url = isAway
+    const isElsewhere = isOnOtherComputer(savedTo);
+    const url = isElsewhere
       ? undefined
       : await this.#read(path.resolve(this.#folder, savedTo)).catch(() => undefined);
-    if (url === undefined) this.leftOut.push(savedTo);
+    if (url === undefined) this.omittedPaths.push(savedTo);
     return url;
   }
 

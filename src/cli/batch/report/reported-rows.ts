@@ -20,39 +20,39 @@ import { parseResultsLine, type ResultsLine } from '../results/results-line.ts';
  *
  * @throws {CliError} USAGE_ERROR if the file can't be read, or a line is not a result
  */
-export async function readReportedRows(file: string, cwd: string): Promise<ResultsLine[]> {
-  if (file.endsWith('.csv')) {
+export async function readReportedRows(resultsPath: string, cwd: string): Promise<ResultsLine[]> {
+  if (resultsPath.endsWith('.csv')) {
     throw usageError(
-      `${file} is CSV, but a report needs results as JSONL`,
+      `${resultsPath} is CSV, but a report needs results as JSONL`,
       'CSV has no tokens, costs or times. Give --out results.jsonl to the next batch.',
     );
   }
 
   const rows = new Map<string, ResultsLine>();
   let fault: CliError | undefined;
-  const stream = createReadStream(path.resolve(cwd, file), { encoding: 'utf8' });
+  const stream = createReadStream(path.resolve(cwd, resultsPath), { encoding: 'utf8' });
   try {
     for await (const { text, line } of splitIntoLines(stream as AsyncIterable<string>)) {
       if (fault !== undefined) throw fault;
       if (text.trim() !== '') {
         const row = parseResultsLine(text);
         if (row === undefined) {
-          fault = usageError(`${file}:${line}: this is not a result of a batch`);
+          fault = usageError(`${resultsPath}:${line}: this is not a result of a batch`);
         } else {
           rows.set(row.id, row);
         }
       }
     }
-    if (fault !== undefined && !existsSync(getJournalPath(file, cwd))) throw fault;
+    if (fault !== undefined && !existsSync(getJournalPath(resultsPath, cwd))) throw fault;
   } catch (error) {
-    throw toFileFault(error, file, 'report');
+    throw toFileFault(error, resultsPath, 'report');
   }
 
   return [...rows.values()];
 }
 
-function getJournalPath(results: string, cwd: string): string {
-  return `${path.resolve(cwd, results)}.journal`;
+function getJournalPath(resultsPath: string, cwd: string): string {
+  return `${path.resolve(cwd, resultsPath)}.journal`;
 }
 
 /** The progress of a batch that has not ended, as `--json` prints it. */
@@ -62,13 +62,13 @@ export interface UnfinishedBatch {
   readonly of: number | undefined;
 }
 
-/** Reads the progress of a batch; undefined if it has ended, since its journal is then gone. */
+/** Reads the progress of a batch. Returns undefined if it has ended, because its journal is gone. */
 export async function readUnfinished(
-  results: string,
+  resultsPath: string,
   cwd: string,
   rows: readonly ResultsLine[],
 ): Promise<UnfinishedBatch | undefined> {
-  const { facts } = await readJournal(toContainedPath(getJournalPath(results, cwd)));
+  const { facts } = await readJournal(toContainedPath(getJournalPath(resultsPath, cwd)));
   if (facts === undefined) return undefined;
   const count = facts['rows'];
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };
@@ -92,13 +92,13 @@ export async function readSpending(ctx: Context, lines: readonly ResultsLine[]):
   const lacksModels = runs.some(({ cost }) => cost !== undefined);
 
   const spending = new Spending();
-  const add = (connection: Connection | undefined): void => {
+  const addRuns = (connection: Connection | undefined): void => {
     for (const run of runs) spending.add({ ...run, connection });
   };
 
   if (lacksCredits || lacksModels) {
     try {
-      add(await ctx.connection());
+      addRuns(await ctx.connection());
       await spending.readCosts();
       await spending.readCredits(ctx.signal);
     } catch (error) {
@@ -109,11 +109,11 @@ export async function readSpending(ctx: Context, lines: readonly ResultsLine[]):
     }
   }
 
-  add(undefined);
+  addRuns(undefined);
   return spending.computeTotals();
 }
 
-const MAX_SLOWEST = 10;
+const MAX_SLOWEST_ROWS = 10;
 
 /** Returns true if the row's run succeeded and its outputs were saved. */
 export function hasRowSucceeded({ runStatus, error }: ResultsLine): boolean {
@@ -141,7 +141,7 @@ export function summarizeRows(
     /** The failures, most frequent first. */
     failures: groupFailures(rows),
     /** The slowest rows first. */
-    slowest: timedRows.toSorted((a, b) => b.seconds - a.seconds).slice(0, MAX_SLOWEST),
+    slowest: timedRows.toSorted((a, b) => b.seconds - a.seconds).slice(0, MAX_SLOWEST_ROWS),
   };
 }
 

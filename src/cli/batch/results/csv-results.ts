@@ -37,8 +37,8 @@ interface ResultPlace {
   /** The offset in bytes from the beginning of the file. */
   readonly start: number;
   /** The length of the row's own cells in bytes. */
-  readonly ownBytes: number;
-  readonly bytes: number;
+  readonly ownByteCount: number;
+  readonly byteCount: number;
 }
 
 interface CsvResultsOptions extends Pick<TableColumns, 'isForExcel'> {
@@ -61,7 +61,7 @@ export class CsvResults implements ResultsSink {
   readonly states = new Map<string, ResultState>();
   readonly hasEarlierResults: boolean;
   readonly toJournalPart = toTableRow;
-  readonly #file: string;
+  readonly #filePath: string;
   #handle: FileHandle;
   /** The results of rows, by row id: those in the journal and of this invocation. */
   readonly #results = new Map<string, TableRow | ResultPlace>();
@@ -69,22 +69,22 @@ export class CsvResults implements ResultsSink {
    * Earlier results that the journal lacks, because they ended before its batch began, by row id.
    */
   readonly #matchedRows = new Map<string, TableRow>();
-  /** Such results for which no row was found yet. */
+  /** Such results whose row has not been found yet. */
   readonly #unmatchedRows: TableRow[];
   #size = 0;
   /** The columns in the file; undefined before its first result. */
   #columns: TableColumns | undefined;
   readonly #isForExcel: boolean;
-  /** True if appending gave more or other lines than the final table has. */
+  /** True if the appended lines differ from those of the final table. */
   #needsRewrite = false;
-  #writing: Promise<void> = Promise.resolve();
+  #pendingWrite: Promise<void> = Promise.resolve();
 
   private constructor(
-    file: string,
+    filePath: string,
     handle: FileHandle,
     { rows, hasEarlierResults, isForExcel }: CsvResultsOptions,
   ) {
-    this.#file = file;
+    this.#filePath = filePath;
     this.#handle = handle;
     this.#unmatchedRows = rows;
     this.#isForExcel = isForExcel;
@@ -103,18 +103,18 @@ export class CsvResults implements ResultsSink {
       resume,
       excel: isForExcel,
     }: Pick<BatchOptions, 'resume' | 'excel'> & { readonly out: string },
-    statesBefore: ReadonlyMap<string, JobState>,
+    earlierStates: ReadonlyMap<string, JobState>,
   ): Promise<CsvResults> {
-    const file = path.resolve(ctx.cwd, out);
-    const handle = await openResultsFile(file, out, { resume });
+    const filePath = path.resolve(ctx.cwd, out);
+    const handle = await openResultsFile(filePath, out, { resume });
     try {
-      const journaledRows = [...statesBefore].flatMap(([id, { result }]) =>
+      const journaledRows = [...earlierStates].flatMap(([id, { result }]) =>
         isTableRow(result) ? [[id, result] as const] : [],
       );
 
       // If the journal has every result, a crash can have damaged only the table's header.
-      const tableRows = resume ? await readResultsTable(file, { isForExcel }) : [];
-      if (tableRows === undefined && statesBefore.size === 0) {
+      const tableRows = resume ? await readResultsTable(filePath, { isForExcel }) : [];
+      if (tableRows === undefined && earlierStates.size === 0) {
         throw usageError(
           `${out}: this is not a table of batch results`,
           'Name the file that the batch wrote.',
@@ -123,15 +123,17 @@ export class CsvResults implements ResultsSink {
 
       const table = tableRows ?? [];
       const rows =
-        statesBefore.size === 0 ? table : filterUnjournaled(table, new Map(journaledRows).values());
+        earlierStates.size === 0
+          ? table
+          : filterUnjournaled(table, new Map(journaledRows).values());
       const hasEarlierResults = rows.length + journaledRows.length > 0;
-      const results = new CsvResults(file, handle, { rows, hasEarlierResults, isForExcel });
+      const results = new CsvResults(filePath, handle, { rows, hasEarlierResults, isForExcel });
       for (const [id, row] of journaledRows) results.#setResult(id, row, row);
 
       if (hasEarlierResults) {
-        await results.#rewriteEarlier(out);
+        await results.#rewriteEarlierResults(out);
       } else {
-        await truncateResults(file, handle, 0);
+        await truncateResults(filePath, handle, 0);
       }
 
       return results;
@@ -167,27 +169,27 @@ export class CsvResults implements ResultsSink {
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
-    const adding = this.#writing.then(() => this.#add(row.id, toTableRow(line, row)));
-    this.#writing = adding.catch(() => {});
-    await adding.catch((error: unknown) => {
-      throw unwritableFileError(this.#file, error);
+    const addition = this.#pendingWrite.then(() => this.#add(row.id, toTableRow(line, row)));
+    this.#pendingWrite = addition.catch(() => {});
+    await addition.catch((error: unknown) => {
+      throw unwritableFileError(this.#filePath, error);
     });
     return true;
   }
 
   async finish(isSorted: boolean): Promise<void> {
-    await this.#writing;
-    await throwIfReplaced(this.#file, this.#handle);
+    await this.#pendingWrite;
+    await throwIfReplaced(this.#filePath, this.#handle);
     if (!this.#needsRewrite && !isSorted && !this.hasEarlierResults) {
       return flushHandle(this.#handle);
     }
     const results = [...this.#matchedRows.values(), ...this.#results.values()];
     if (isSorted) results.sort((a, b) => a.row - b.row);
-    await this.#replace(results);
+    await this.#replaceTable(results);
   }
 
   async close(): Promise<void> {
-    await this.#writing;
+    await this.#pendingWrite;
     await this.#handle.close();
   }
 
@@ -195,15 +197,15 @@ export class CsvResults implements ResultsSink {
    * Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one
    * that can't be appended to.
    */
-  async #rewriteEarlier(name: string): Promise<void> {
+  async #rewriteEarlierResults(name: string): Promise<void> {
     const earlierRows = [...this.#unmatchedRows, ...this.#results.values()];
     this.#columns = mergeColumns(earlierRows, {
       ownNames: [],
       outputCount: 0,
       isForExcel: this.#isForExcel,
     });
-    await this.#replace(earlierRows);
-    this.#handle = await openResultsFile(this.#file, name, { resume: true });
+    await this.#replaceTable(earlierRows);
+    this.#handle = await openResultsFile(this.#filePath, name, { resume: true });
     this.#size = (await this.#handle.stat()).size;
   }
 
@@ -228,8 +230,8 @@ export class CsvResults implements ResultsSink {
       row: tableRow.row,
       outputCount,
       start,
-      ownBytes: Buffer.byteLength(parts.ownCells ?? ''),
-      bytes: this.#size - start,
+      ownByteCount: Buffer.byteLength(parts.ownCells ?? ''),
+      byteCount: this.#size - start,
     };
     this.#setResult(id, tableRow, fitsColumns ? place : tableRow);
   }
@@ -251,10 +253,10 @@ export class CsvResults implements ResultsSink {
     this.states.set(id, toRowState(row));
   }
 
-  async #replace(results: readonly (TableRow | ResultPlace)[]): Promise<void> {
+  async #replaceTable(results: readonly (TableRow | ResultPlace)[]): Promise<void> {
     const writeTo = (target: FileHandle): Promise<void> => this.#writeAll(target, results);
-    await replaceFile(toContainedPath(this.#file), writeTo).catch((error: unknown) => {
-      throw unwritableFileError(this.#file, error);
+    await replaceFile(toContainedPath(this.#filePath), writeTo).catch((error: unknown) => {
+      throw unwritableFileError(this.#filePath, error);
     });
   }
 
@@ -283,21 +285,27 @@ export class CsvResults implements ResultsSink {
 
   /** Returns the written cells of a result, with empty cells for columns added since. */
   async #readParts(
-    { start, ownBytes, bytes, outputCount }: ResultPlace,
+    { start, ownByteCount, byteCount, outputCount }: ResultPlace,
     columns: TableColumns,
   ): Promise<LineParts> {
-    const before = this.#columns ?? { ownNames: [], outputCount: 0, hasEarlierRuns: false };
-    const hadOwnCells = before.ownNames.length > 0;
+    const columnsBefore = this.#columns ?? { ownNames: [], outputCount: 0, hasEarlierRuns: false };
+    const hadOwnCells = columnsBefore.ownNames.length > 0;
 
-    const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
+    const { buffer } = await this.#handle.read(Buffer.alloc(byteCount), 0, byteCount, start);
     // A comma follows the row's own cells, and the newline ends the line.
-    const writtenValues = buffer.toString('utf8', hadOwnCells ? ownBytes + 1 : 0, bytes - 1);
-    const writtenCells = hadOwnCells ? [buffer.toString('utf8', 0, ownBytes)] : [];
+    const writtenValues = buffer.toString(
+      'utf8',
+      hadOwnCells ? ownByteCount + 1 : 0,
+      byteCount - 1,
+    );
+    const writtenCells = hadOwnCells ? [buffer.toString('utf8', 0, ownByteCount)] : [];
 
-    const addedCells = Array<string>(columns.ownNames.length - before.ownNames.length).fill('');
+    const addedCells = Array<string>(columns.ownNames.length - columnsBefore.ownNames.length).fill(
+      '',
+    );
     const ownCells = [...writtenCells, ...addedCells];
-    const addedOutputCount = columns.outputCount - Math.max(outputCount, before.outputCount);
-    const addsEarlierRuns = columns.hasEarlierRuns && !before.hasEarlierRuns;
+    const addedOutputCount = columns.outputCount - Math.max(outputCount, columnsBefore.outputCount);
+    const addsEarlierRuns = columns.hasEarlierRuns && !columnsBefore.hasEarlierRuns;
     const addedValues = ','.repeat(addedOutputCount + (addsEarlierRuns ? 1 : 0));
 
     return {
@@ -318,7 +326,9 @@ function filterUnjournaled(
   const journaledRunIds = new Set(
     [...journaledRows].flatMap(({ values, earlierRunIds = [] }) => [values[0], ...earlierRunIds]),
   );
-  return table.filter(({ isWhole, values: [runId] }) => isWhole && !journaledRunIds.has(runId));
+  return table.filter(
+    ({ isComplete, values: [runId] }) => isComplete && !journaledRunIds.has(runId),
+  );
 }
 
 function toRowState({ row, values, earlierRunIds }: TableRow): ResultState {

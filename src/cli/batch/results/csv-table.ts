@@ -18,11 +18,17 @@ export interface TableRow {
   /** Earlier runs of a row that was run again. */
   readonly earlierRunIds?: readonly string[] | undefined;
   /** False if the end of its line is missing in the table. */
-  readonly isWhole?: boolean;
+  readonly isComplete?: boolean;
 }
 
 /** Matches a number, such as `-12`, `+.5` or `1.5e-3`. */
 const SIGNED_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu;
+
+/**
+ * Matches the beginning of a formula. See
+ * https://owasp.org/www-community/attacks/CSV_Injection.
+ */
+const FORMULA_START = /^[=+\-@\t\r]/u;
 
 /** The last column, present if a row was run again. */
 const EARLIER_COLUMN = 'earlierRunIds';
@@ -40,8 +46,8 @@ export function isTableRow(value: unknown): value is TableRow {
 }
 
 /**
- * Reads the results in a table that a batch has written; undefined if it is another table, or its
- * header is damaged.
+ * Reads the results in a table that a batch has written. Returns undefined if it is another table,
+ * or its header is damaged.
  */
 export async function readResultsTable(
   file: string,
@@ -57,35 +63,37 @@ export async function readResultsTable(
   return undefined;
 }
 
-/** Returns the results in the records of a table; undefined if it is another table. */
+/** Converts the records of a table to results. Returns undefined if it is another table. */
 function readTableRows([header = [], ...records]: readonly (readonly string[])[]):
   | TableRow[]
   | undefined {
-  const names = header.map(withLf);
-  const fixedStart = header.findIndex((_, column) =>
+  const names = header.map(normalizeLineEnds);
+  const firstFixedColumn = header.findIndex((_, column) =>
     FIXED_COLUMNS.every((name, offset) => header[column + offset] === name),
   );
-  if (header.length > 0 && fixedStart === -1) return undefined;
+  if (header.length > 0 && firstFixedColumn === -1) return undefined;
 
-  const end = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
+  const endColumn = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
   return records.map((record, row) => ({
     row: row + 1,
     cells: Object.fromEntries(
-      names.slice(0, fixedStart).map((name, column) => [name, withLf(record[column] ?? '')]),
+      names
+        .slice(0, firstFixedColumn)
+        .map((name, column) => [name, normalizeLineEnds(record[column] ?? '')]),
     ),
-    values: withoutEmptyEnd(record.slice(fixedStart, end)),
-    earlierRunIds: record[end]?.match(/\S+/gu) ?? undefined,
+    values: withoutTrailingEmptyValues(record.slice(firstFixedColumn, endColumn)),
+    earlierRunIds: record[endColumn]?.match(/\S+/gu) ?? undefined,
     // Only the last line can be torn; a spreadsheet may have left out empty cells at the end of
     // others.
-    isWhole: row < records.length - 1 || record.length >= header.length,
+    isComplete: row < records.length - 1 || record.length >= header.length,
   }));
 }
 
 /**
- * Changes line ends as the reader of rows does, so that a row's cells are recognised; cells of
- * outputs stay unchanged.
+ * Changes line ends as the reader of rows does, so that a row's own cells are recognised. The cells
+ * of outputs stay unchanged.
  */
-function withLf(cell: string): string {
+function normalizeLineEnds(cell: string): string {
   return cell.replaceAll('\r\n', '\n');
 }
 
@@ -97,12 +105,12 @@ function withoutApostrophes(record: readonly string[]): string[] {
 
 /** Returns true if a spreadsheet would read a cell as a formula. */
 function isFormula(value: string): boolean {
-  return /^[=+\-@\t\r]/u.test(value) && !SIGNED_NUMBER.test(value);
+  return FORMULA_START.test(value) && !SIGNED_NUMBER.test(value);
 }
 
-function withoutEmptyEnd(values: readonly string[]): string[] {
-  const last = values.findLastIndex(value => value !== '');
-  return values.slice(0, Math.max(FIXED_COLUMNS.length, last + 1));
+function withoutTrailingEmptyValues(values: readonly string[]): string[] {
+  const lastFilledIndex = values.findLastIndex(value => value !== '');
+  return values.slice(0, Math.max(FIXED_COLUMNS.length, lastFilledIndex + 1));
 }
 
 export function hasSameCells(a: TableCells, b: TableCells): boolean {

@@ -16,10 +16,11 @@ import {
 } from './results-file.ts';
 import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.ts';
 
+/** Results as JSON, one line for each result; a row that was run again has several until the end. */
 export class JsonlResults implements ResultsSink {
   readonly states: Map<string, ResultState>;
   readonly hasEarlierResults: boolean;
-  readonly #file: string;
+  readonly #filePath: string;
   readonly #handle: FileHandle;
   /** True if a row may have more than one line. */
   #hasRepeatedRows: boolean;
@@ -28,15 +29,15 @@ export class JsonlResults implements ResultsSink {
    * The lines are not synchronised to disk one by one, because the batch's journal survives a power
    * cut.
    */
-  readonly #lines: AppendLog;
+  readonly #log: AppendLog;
 
-  private constructor(file: string, handle: FileHandle, readResult: ReadStates) {
-    this.#file = file;
+  private constructor(filePath: string, handle: FileHandle, earlierResults: EarlierResults) {
+    this.#filePath = filePath;
     this.#handle = handle;
-    this.#lines = AppendLog.forHandle(handle, { isDurable: false });
-    this.states = readResult.states;
-    this.hasEarlierResults = readResult.hasEarlierResults;
-    this.#hasRepeatedRows = readResult.hasRepeatedRows;
+    this.#log = AppendLog.forHandle(handle, { isDurable: false });
+    this.states = earlierResults.states;
+    this.hasEarlierResults = earlierResults.hasEarlierResults;
+    this.#hasRepeatedRows = earlierResults.hasRepeatedRows;
   }
 
   /**
@@ -48,13 +49,13 @@ export class JsonlResults implements ResultsSink {
     ctx: Context,
     { out, resume }: { readonly out: string; readonly resume: boolean },
   ): Promise<JsonlResults> {
-    const file = path.resolve(ctx.cwd, out);
-    const handle = await openResultsFile(file, out, { resume });
+    const filePath = path.resolve(ctx.cwd, out);
+    const handle = await openResultsFile(filePath, out, { resume });
     try {
       return new JsonlResults(
-        file,
+        filePath,
         handle,
-        await readStates(handle, { file, name: out }, line => ctx.io.note(line)),
+        await readEarlierResults(handle, { filePath, name: out }, line => ctx.io.note(line)),
       );
     } catch (error) {
       await handle.close();
@@ -71,15 +72,15 @@ export class JsonlResults implements ResultsSink {
 
   async write(line: ResultsLine): Promise<boolean> {
     this.#hasRepeatedRows ||= this.states.has(line.id);
-    await this.#lines.append(line).catch((error: unknown) => {
-      throw unwritableFileError(this.#file, error);
+    await this.#log.append(line).catch((error: unknown) => {
+      throw unwritableFileError(this.#filePath, error);
     });
     return true;
   }
 
   async finish(isSorted: boolean): Promise<void> {
-    await this.#lines.waitForPendingLines();
-    await throwIfReplaced(this.#file, this.#handle);
+    await this.#log.waitForPendingLines();
+    await throwIfReplaced(this.#filePath, this.#handle);
     if (isSorted || this.#hasRepeatedRows || this.#droppedIds.size > 0) {
       await this.#rewrite(isSorted);
     } else {
@@ -88,34 +89,34 @@ export class JsonlResults implements ResultsSink {
   }
 
   close(): Promise<void> {
-    return this.#lines.close();
+    return this.#log.close();
   }
 
   /** Rewrites the file with only the last line of each row. */
   async #rewrite(isSorted: boolean): Promise<void> {
-    const places = await findLastLines(this.#handle);
-    for (const id of this.#droppedIds) places.delete(id);
+    const lastLines = await findLastLines(this.#handle);
+    for (const id of this.#droppedIds) lastLines.delete(id);
 
-    const lines = [...places.values()].sort((a, b) =>
+    const orderedLines = [...lastLines.values()].sort((a, b) =>
       isSorted ? a.row - b.row : a.start - b.start,
     );
     const copyLines = async (target: FileHandle): Promise<void> => {
-      for (const { start, end } of lines) {
+      for (const { start, end } of orderedLines) {
         const length = end - start;
         const { buffer } = await this.#handle.read(Buffer.alloc(length), 0, length, start);
         await target.appendFile(buffer);
       }
       // Windows does not replace an open file.
-      await this.#lines.close();
+      await this.#log.close();
     };
 
-    await replaceFile(toContainedPath(this.#file), copyLines).catch((error: unknown) => {
-      throw unwritableFileError(this.#file, error);
+    await replaceFile(toContainedPath(this.#filePath), copyLines).catch((error: unknown) => {
+      throw unwritableFileError(this.#filePath, error);
     });
   }
 }
 
-type ReadStates = Awaited<ReturnType<typeof readStates>>;
+type EarlierResults = Awaited<ReturnType<typeof readEarlierResults>>;
 
 /**
  * Reads the state of each row from a file of results, by row id. Reads every line before it repairs
@@ -123,9 +124,9 @@ type ReadStates = Awaited<ReturnType<typeof readStates>>;
  *
  * @throws {CliError} for the first line that is not a result
  */
-async function readStates(
+async function readEarlierResults(
   handle: FileHandle,
-  { file, name }: { readonly file: string; readonly name: string },
+  { filePath, name }: { readonly filePath: string; readonly name: string },
   reportRepair: (line: string) => void,
 ) {
   const states = new Map<string, ResultState>();
@@ -135,17 +136,17 @@ async function readStates(
   let tornLine: PlacedLine | undefined;
   for await (const line of readPlacedLines(handle)) {
     lineCount += 1;
-    if (!line.isWhole) tornLine = line;
+    if (!line.isComplete) tornLine = line;
     const result = parseResultsLine(line.text);
     hasRepeatedRows ||= result !== undefined && states.has(result.id);
     if (result !== undefined) states.set(result.id, toResultState(result));
-    else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lineCount);
+    else if (line.isComplete || !isTornLine(line.text)) refuseLine(name, lineCount);
   }
 
   if (tornLine !== undefined) {
     // Keep a line that lacks only its newline, else cut it off: the journal has its row.
     if (parseResultsLine(tornLine.text) === undefined) {
-      await truncateResults(file, handle, tornLine.start);
+      await truncateResults(filePath, handle, tornLine.start);
     } else {
       await handle.appendFile('\n');
     }
@@ -163,14 +164,18 @@ function refuseLine(file: string, line: number): never {
   );
 }
 
-interface PlacedLine {
-  readonly text: string;
+/** The place of a line in the file. */
+interface LinePlace {
   /** The offset in bytes from the beginning of the file. */
   readonly start: number;
   /** The offset after its newline. */
   readonly end: number;
   /** True if it ends in a newline. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
+}
+
+interface PlacedLine extends LinePlace {
+  readonly text: string;
 }
 
 async function* readPlacedLines(handle: FileHandle): AsyncGenerator<PlacedLine> {
@@ -179,19 +184,19 @@ async function* readPlacedLines(handle: FileHandle): AsyncGenerator<PlacedLine> 
   let start = 0;
   for await (const { text } of splitIntoLines(pieces as AsyncIterable<string>)) {
     const end = start + Buffer.byteLength(text) + 1;
-    yield { text, start, end, isWhole: end <= size };
+    yield { text, start, end, isComplete: end <= size };
     start = end;
   }
 }
 
+type LastLine = LinePlace & { readonly row: number };
+
 /** Finds the last line of each row, by row id. */
-async function findLastLines(
-  handle: FileHandle,
-): Promise<Map<string, PlacedLine & { readonly row: number }>> {
-  const places = new Map<string, PlacedLine & { readonly row: number }>();
+async function findLastLines(handle: FileHandle): Promise<Map<string, LastLine>> {
+  const lastLines = new Map<string, LastLine>();
   for await (const { text, ...place } of readPlacedLines(handle)) {
     const line = parseResultsLine(text);
-    if (line !== undefined) places.set(line.id, { ...place, text: '', row: line.row });
+    if (line !== undefined) lastLines.set(line.id, { ...place, row: line.row });
   }
-  return places;
+  return lastLines;
 }

@@ -32,24 +32,26 @@ export function checkOutputPaths(
   if (saveTo !== undefined) checkDirectory(cwd, saveTo, '--save');
   if (out === undefined) return;
 
-  const file = path.resolve(cwd, out);
-  const isThere = existsSync(file);
+  const filePath = path.resolve(cwd, out);
+  const isExistingFile = existsSync(filePath);
   checkWritableFile(cwd, out, '--out');
-  for (const suffix of ['.journal', '.lock']) resolveContainedPath(toContainedPath(file + suffix));
+  for (const suffix of ['.journal', '.lock']) {
+    resolveContainedPath(toContainedPath(filePath + suffix));
+  }
 
   // Its journal and lock are created in the same directory, which `checkWritableFile` has tested
   // only for a new file.
-  if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
+  if (isExistingFile) checkDirectory(cwd, path.dirname(filePath), '--out');
 
   if (resume) {
-    if (isThere || existsSync(`${file}.journal`)) return;
-    throwIfMisspelt(file, out, path.resolve(cwd, from));
+    if (isExistingFile || existsSync(`${filePath}.journal`)) return;
+    throwIfMisspelt(filePath, out, path.resolve(cwd, from));
     return io.note(`note: ${out} does not exist, so no row has been run before`);
   }
 
-  if (isThere) throw existsAlreadyError(out);
+  if (isExistingFile) throw existsAlreadyError(out);
 
-  if (existsSync(`${file}.journal`)) {
+  if (existsSync(`${filePath}.journal`)) {
     throw usageError(
       `${out}.journal already exists: a batch has begun to write ${out}`,
       'Add --resume to resume it, or name another file with --out.',
@@ -61,14 +63,14 @@ export function checkOutputPaths(
  * Refuses `--resume` of a missing file whose name looks like a typo of an existing one. Names of
  * shards may differ in a number.
  */
-function throwIfMisspelt(file: string, name: string, source: string): void {
-  const wantedName = path.basename(file);
+function throwIfMisspelt(filePath: string, name: string, sourcePath: string): void {
+  const wantedName = path.basename(filePath);
   const withoutDigits = (text: string): string => text.replaceAll(/\d/gu, '');
-  const existingName = readdirSync(path.dirname(file)).find(
+  const existingName = readdirSync(path.dirname(filePath)).find(
     fileName =>
       isTypo(wantedName, fileName) &&
       withoutDigits(fileName) !== withoutDigits(wantedName) &&
-      fileName !== path.basename(source),
+      fileName !== path.basename(sourcePath),
   );
   if (existingName === undefined) return;
 
@@ -86,15 +88,15 @@ function throwIfMisspelt(file: string, name: string, source: string): void {
 export async function openResults(
   ctx: Context,
   { out, stream, resume, excel, sorted }: BatchOptions,
-  statesBefore: ReadonlyMap<string, JobState>,
+  earlierStates: ReadonlyMap<string, JobState>,
 ): Promise<ResultsSink> {
   if (out === undefined) {
-    const { openStream } = await import('./stream-results.ts');
-    return openStream(ctx, { stream, excel, sorted });
+    const { openStreamResults } = await import('./stream-results.ts');
+    return openStreamResults(ctx, { stream, excel, sorted });
   }
   if (!isTableName(out)) return JsonlResults.open(ctx, { out, resume });
   const { CsvResults } = await import('./csv-results.ts');
-  return CsvResults.open(ctx, { out, resume, excel }, statesBefore);
+  return CsvResults.open(ctx, { out, resume, excel }, earlierStates);
 }
 
 /**
@@ -104,14 +106,14 @@ export async function openResults(
  */
 export async function lockResults(
   { clock }: Context,
-  file: string,
+  filePath: string,
   name: string,
 ): Promise<Release> {
   let release: Release | undefined;
   try {
-    release = await waitForLock(toContainedPath(file), clock, DEATH_DELAY_MS);
+    release = await waitForLock(toContainedPath(filePath), clock, DEATH_DELAY_MS);
   } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') throw resultsFileError(error, file, name);
+    if (getErrorCode(error) === 'ENOENT') throw resultsFileError(error, filePath, name);
     throw unwritableFileError(`${name}.lock`, error);
   }
 

@@ -4,6 +4,9 @@ import { parseCredits } from '../../creation/spending/credits.ts';
 import type { EarlierRun } from '../../creation/spending/spending.ts';
 import { MAY_HAVE_RUN, type ResultsLine } from './results-line.ts';
 
+/** Matches the error of a run that the service no longer has. */
+const GONE_ERROR = /\((?:NOT_FOUND|GONE)_ERROR\)$/u;
+
 /** The parts of a line that decide what happens to its row on resumption. */
 export type ResultState = ReturnType<typeof toResultState>;
 
@@ -25,10 +28,7 @@ export function toResultState(
     /** True if the row did not succeed. */
     hasFailed: error !== null,
     /** True if the service no longer had the run: it is polled again, never created again. */
-    isGone:
-      runId !== undefined &&
-      outputs.length === 0 &&
-      /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error ?? ''),
+    isGone: runId !== undefined && outputs.length === 0 && GONE_ERROR.test(error ?? ''),
     /** True if the service's own fault ended it. */
     mayHaveRun: runId === undefined && (error?.includes(MAY_HAVE_RUN) ?? false),
   };

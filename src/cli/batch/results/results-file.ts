@@ -21,28 +21,32 @@ import type { ResultsLine } from './results-line.ts';
  * @throws {CliError} if that fails
  */
 export async function openResultsFile(
-  file: string,
+  filePath: string,
   name: string,
   { resume }: { readonly resume: boolean },
 ): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
     return await openContainedFile(
-      toContainedPath(file),
+      toContainedPath(filePath),
       O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL),
     );
   } catch (error) {
-    throw resultsFileError(error, file, name);
+    throw resultsFileError(error, filePath, name);
   }
 }
 
-/** Returns the error for a file of results that can't be created or opened. */
-export function resultsFileError(error: unknown, file: string, name: string): CliError {
+/**
+ * Returns the error for a file of results that can't be created or opened.
+ *
+ * @throws {PathFault} unchanged
+ */
+export function resultsFileError(error: unknown, filePath: string, name: string): CliError {
   if (error instanceof PathFault) throw error;
   const code = getErrorCode(error);
   if (code === 'EEXIST') return existsAlreadyError(name);
   return code === 'ENOENT'
-    ? usageError(`--out: no such directory: ${path.dirname(file)}`)
+    ? usageError(`--out: no such directory: ${path.dirname(filePath)}`)
     : toFileFault(error, name, '--out');
 }
 
@@ -59,14 +63,14 @@ export function existsAlreadyError(name: string): CliError {
  *
  * @throws {CliError} FILE_ERROR
  */
-export async function throwIfReplaced(file: string, handle: FileHandle): Promise<void> {
+export async function throwIfReplaced(filePath: string, handle: FileHandle): Promise<void> {
   const [openedFile, fileAtPath] = await Promise.all([
     handle.stat({ bigint: true }),
-    lstat(file, { bigint: true }).catch(() => undefined),
+    lstat(filePath, { bigint: true }).catch(() => undefined),
   ]);
   if (fileAtPath?.ino === openedFile.ino && fileAtPath.dev === openedFile.dev) return;
   const fate = fileAtPath === undefined ? 'moved or removed' : 'replaced';
-  throw new CliError(`${file} was ${fate} while the batch wrote it, and lacks results`, {
+  throw new CliError(`${filePath} was ${fate} while the batch wrote it, and lacks results`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: ['To fetch the results of the finished runs again, add --resume to the same command.'],
@@ -79,12 +83,15 @@ export async function throwIfReplaced(file: string, handle: FileHandle): Promise
  * @throws {PathFault} and errors of the file system
  */
 export async function truncateResults(
-  file: string,
+  filePath: string,
   handle: FileHandle,
-  length: number,
+  newLength: number,
 ): Promise<void> {
   const { size } = await handle.stat();
-  truncateContainedFile(toContainedPath(file), handle, { expectedSize: size, newSize: length });
+  truncateContainedFile(toContainedPath(filePath), handle, {
+    expectedSize: size,
+    newSize: newLength,
+  });
 }
 
 /** The destination of a batch's results. */

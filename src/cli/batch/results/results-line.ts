@@ -130,7 +130,7 @@ export function toLineInputs({ text, images }: RunRequest): LineInputs {
   return { textInputs: Object.fromEntries(text), imageInputs: images.map(({ name }) => name) };
 }
 
-/** Parses a line of a results file; undefined if it is not a result. */
+/** Parses a line of a results file. Returns undefined if it is not a result. */
 export function parseResultsLine(text: string): ResultsLine | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;

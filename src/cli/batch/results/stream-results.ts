@@ -16,8 +16,8 @@ import type { ResultState } from './result-state.ts';
 import type { ResultsSink } from './results-file.ts';
 import type { ResultsLine } from './results-line.ts';
 
-/** The parts of results that are written to a stream as they come. */
-const STREAMED_RESULTS = {
+/** The parts of a sink that is a stream: it has no earlier results, and nothing to finish. */
+const STREAM_DEFAULTS = {
   states: new Map() as ReadonlyMap<string, ResultState>,
   hasEarlierResults: false,
   finish: async (): Promise<void> => {},
@@ -30,18 +30,25 @@ interface StreamOptions {
   readonly sorted: boolean;
 }
 
-/** Opens standard output, a device or a pipe for results. @throws {CliError} if that fails */
-export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsSink> {
+/**
+ * Opens standard output, a device or a pipe for results.
+ *
+ * @throws {CliError} if that fails
+ */
+export async function openStreamResults(
+  ctx: Context,
+  options: StreamOptions,
+): Promise<ResultsSink> {
   const { stream, sorted } = options;
   if (stream !== undefined && isTableName(stream)) {
     return createTableResults(ctx, await openNamedStream(ctx, stream), options);
   }
 
-  const lines =
+  const lineStream =
     stream === undefined
-      ? createStandardOutput(ctx)
+      ? createStandardOutputStream(ctx)
       : createLineStream(await openNamedStream(ctx, stream));
-  return sorted ? createSortedResults(ctx, lines) : lines;
+  return sorted ? createSortedResults(ctx, lineStream) : lineStream;
 }
 
 interface LineStream extends ResultsSink {
@@ -49,7 +56,7 @@ interface LineStream extends ResultsSink {
   write(line: ResultsLine): Promise<boolean>;
 }
 
-function createStandardOutput(ctx: Context): LineStream {
+function createStandardOutputStream(ctx: Context): LineStream {
   const write = async (line: ResultsLine): Promise<boolean> => {
     const text = await formatJsonLine(ctx, line);
     return await ctx.io.out(text).catch((error: unknown) => {
@@ -57,11 +64,11 @@ function createStandardOutput(ctx: Context): LineStream {
       throw unwrittenError(`the result of run ${line.runId} was not printed`, error);
     });
   };
-  return { ...STREAMED_RESULTS, write, close: async () => {} };
+  return { ...STREAM_DEFAULTS, write, close: async () => {} };
 }
 
-function unwrittenError(what: string, cause: unknown): CliError {
-  return new CliError(`${what}: ${getErrorMessage(cause)}`, {
+function unwrittenError(message: string, cause: unknown): CliError {
+  return new CliError(`${message}: ${getErrorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: ['No more runs were started. The journal of the batch names those that were made.'],
@@ -84,7 +91,7 @@ async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFil
 
 function createLineStream({ isTerminal, write, close }: SpecialFile): LineStream {
   return {
-    ...STREAMED_RESULTS,
+    ...STREAM_DEFAULTS,
     write: async line => write(`${await toJson(line, { isTerminal, indent: 0 })}\n`),
     close,
   };
@@ -112,20 +119,20 @@ async function createTableResults(
 }
 
 /** Collects lines in a temporary file first, to sort them once the last row has ended. */
-function createSortedResults(ctx: Context, lines: LineStream): Promise<ResultsSink> {
+function createSortedResults(ctx: Context, lineStream: LineStream): Promise<ResultsSink> {
   return createCollectedResults({
     sorted: true,
     open: file => JsonlResults.open(ctx, { out: file, resume: false }),
     copyToStream: async file => {
       for await (const { text } of splitIntoLines(readCollectedText(file))) {
-        if (!(await lines.write(JSON.parse(text) as ResultsLine))) return;
+        if (!(await lineStream.write(JSON.parse(text) as ResultsLine))) return;
       }
     },
-    close: lines.close,
+    close: lineStream.close,
   });
 }
 
-interface CollectedStream {
+interface CollectedResultsOptions {
   readonly sorted: boolean;
   open(file: string): Promise<ResultsSink>;
   /** Copies the finished file to the stream; ends early once the stream has no reader. */
@@ -139,7 +146,7 @@ async function createCollectedResults({
   open,
   copyToStream,
   close,
-}: CollectedStream): Promise<ResultsSink> {
+}: CollectedResultsOptions): Promise<ResultsSink> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results');
 

@@ -11,9 +11,9 @@ export class BudgetRoom {
   readonly #caps: Caps;
   readonly #spending: Spending;
   /** The estimates of the creations in progress. */
-  readonly #open = new Set<Estimate>();
+  readonly #openEstimates = new Set<Estimate>();
   /** The estimates of the creations in doubt, which may have made a run of unknown id. */
-  readonly #doubts: Estimate[] = [];
+  readonly #doubtfulEstimates: Estimate[] = [];
   /** The journal ids of the creations of an earlier invocation that are in doubt. */
   readonly #earlierDoubtIds = new Set<string>();
   readonly #releases = new EventEmitter<{ release: [] }>();
@@ -23,20 +23,20 @@ export class BudgetRoom {
     this.#spending = spending;
   }
 
-  get isCapped(): boolean {
+  get hasCap(): boolean {
     return BUDGET_UNITS.some(unit => this.#caps[unit] !== undefined);
   }
 
   /** True if no creation is in progress. */
   get isIdle(): boolean {
-    return this.#open.size === 0;
+    return this.#openEstimates.size === 0;
   }
 
   get hasDoubts(): boolean {
-    return this.#doubts.length > 0;
+    return this.#doubtfulEstimates.length > 0;
   }
 
-  keepForEarlierDoubts(ids: readonly string[]): void {
+  reserveForEarlierDoubts(ids: readonly string[]): void {
     for (const id of ids) this.#earlierDoubtIds.add(id);
   }
 
@@ -45,20 +45,20 @@ export class BudgetRoom {
   }
 
   /**
-   * Takes room for a creation if it fits.
+   * Reserves room for a creation if it fits.
    *
    * @param entryId the journal id of a creation of an earlier invocation that is sent again
-   * @returns the unit whose cap it exceeds; undefined if the room was taken
+   * @returns undefined if the room is reserved, else the unit whose cap the creation exceeds
    */
-  take(estimate: Estimate, entryId: string | undefined): SpendingUnit | undefined {
+  tryReserve(estimate: Estimate, entryId: string | undefined): SpendingUnit | undefined {
     const blockedUnit = BUDGET_UNITS.find(unit => !this.#hasRoomFor(unit, estimate, entryId));
-    if (blockedUnit === undefined) this.#open.add(estimate);
+    if (blockedUnit === undefined) this.#openEstimates.add(estimate);
     return blockedUnit;
   }
 
   /** Releases the room of a creation that has ended. */
   release(estimate: Estimate): void {
-    this.#open.delete(estimate);
+    this.#openEstimates.delete(estimate);
     this.#releases.emit('release');
   }
 
@@ -67,22 +67,23 @@ export class BudgetRoom {
     await once(this.#releases, 'release', { signal }).catch(() => {});
   }
 
-  /** Keeps room for a creation that is in doubt. */
-  keepForDoubt(estimate: Estimate): void {
-    this.#doubts.push(estimate);
+  /** Keeps room for a creation that is in doubt until the command ends. */
+  reserveForDoubt(estimate: Estimate): void {
+    this.#doubtfulEstimates.push(estimate);
   }
 
   /** Returns the error for a creation that does not fit. */
   capReachedError(
     unit: SpendingUnit,
-    need: number | undefined,
+    needed: number | undefined,
     entryId: string | undefined,
   ): CliError {
     return capReachedError(unit, this.#caps[unit] ?? 0, {
-      spent: this.#sumSpent(unit, need, entryId),
-      estimate: need,
-      hasUnknown: this.#open.size + this.#doubts.length + this.#earlierDoubtIds.size > 0,
-      awaitsFirst: need === undefined && this.#open.size > 0,
+      spent: this.#sumSpent(unit, needed, entryId),
+      estimate: needed,
+      hasUnknown:
+        this.#openEstimates.size + this.#doubtfulEstimates.length + this.#earlierDoubtIds.size > 0,
+      awaitsFirst: needed === undefined && this.#openEstimates.size > 0,
     });
   }
 
@@ -91,15 +92,15 @@ export class BudgetRoom {
    */
   #hasRoomFor(
     unit: SpendingUnit,
-    { [unit]: need }: Estimate,
+    { [unit]: needed }: Estimate,
     entryId: string | undefined,
   ): boolean {
     const cap = this.#caps[unit];
     if (cap === undefined) return true;
-    const spent = this.#sumSpent(unit, need, entryId);
+    const spent = this.#sumSpent(unit, needed, entryId);
     if (spent === undefined) return false;
-    if (need !== undefined) return spent + need <= cap;
-    return this.#open.size === 0 && spent < cap;
+    if (needed !== undefined) return spent + needed <= cap;
+    return this.#openEstimates.size === 0 && spent < cap;
   }
 
   /**
@@ -108,11 +109,13 @@ export class BudgetRoom {
    */
   #sumSpent(
     unit: SpendingUnit,
-    need: number | undefined,
+    needed: number | undefined,
     entryId: string | undefined,
   ): number | undefined {
-    const reserved = [...this.#open, ...this.#doubts].map(({ [unit]: amount = need }) => amount);
-    const earlier = [...this.#earlierDoubtIds].filter(id => id !== entryId).map(() => need);
-    return addUp([this.#spending.sumWithEstimates(unit, need), ...earlier, ...reserved]);
+    const reserved = [...this.#openEstimates, ...this.#doubtfulEstimates].map(
+      ({ [unit]: amount = needed }) => amount,
+    );
+    const earlier = [...this.#earlierDoubtIds].filter(id => id !== entryId).map(() => needed);
+    return addUp([this.#spending.sumWithEstimates(unit, needed), ...earlier, ...reserved]);
   }
 }

@@ -32,7 +32,7 @@ export interface Reservation {
 
 interface BudgetOptions {
   /** Aborts once no more runs may be created; by default the context's signal. */
-  readonly until?: AbortSignal;
+  readonly stopSignal?: AbortSignal;
   /** True to refuse only the creation that does not fit, since the next may fit. Default false. */
   readonly refusesOneByOne?: boolean;
 }
@@ -72,12 +72,12 @@ const NO_SPENDING = {
 export class Budget {
   readonly #ctx: Context;
   readonly #caps: Caps;
-  readonly #until: AbortSignal;
+  readonly #stopSignal: AbortSignal;
   readonly #refusesOneByOne: boolean;
   readonly #spending = new Spending();
   readonly #room: BudgetRoom;
   /** The ids of an earlier invocation's runs. */
-  readonly #runsBefore = new Set<string>();
+  readonly #earlierRunIds = new Set<string>();
   /** Resolves when the latest reservation has its room, or was refused. */
   #lastReservation: Promise<unknown> = Promise.resolve();
   #capError: CliError | undefined;
@@ -85,12 +85,12 @@ export class Budget {
   constructor(
     ctx: Context,
     caps: Caps,
-    { until = ctx.signal, refusesOneByOne = false }: BudgetOptions = {},
+    { stopSignal = ctx.signal, refusesOneByOne = false }: BudgetOptions = {},
   ) {
     this.#ctx = ctx;
     this.#caps = caps;
     this.#room = new BudgetRoom(caps, this.#spending);
-    this.#until = until;
+    this.#stopSignal = stopSignal;
     this.#refusesOneByOne = refusesOneByOne;
   }
 
@@ -106,17 +106,17 @@ export class Budget {
 
   /** True if an earlier invocation made runs. */
   get hasEarlierRuns(): boolean {
-    return this.#runsBefore.size > 0;
+    return this.#earlierRunIds.size > 0;
   }
 
   /** The runs that this invocation made; none in a replay. */
   get newRuns(): readonly PaidRun[] {
     if (this.#ctx.isReplay) return [];
-    return this.#spending.runs.filter(({ runId }) => !this.#runsBefore.has(runId));
+    return this.#spending.runs.filter(({ runId }) => !this.#earlierRunIds.has(runId));
   }
 
   /** True under a cap on credits, which then limits those of the embedded service, too. */
-  get limitsCredits(): boolean {
+  get hasCreditCap(): boolean {
     return this.#caps.credits !== undefined;
   }
 
@@ -124,18 +124,23 @@ export class Budget {
    * True if summaries mention credits: they have a cap, or a service other than this machine's own
    * took them.
    */
-  get mentionsCredits(): boolean {
-    return this.limitsCredits || hasPaidCredits(this.computeTotals());
+  get showsCredits(): boolean {
+    return this.hasCreditCap || hasPaidCredits(this.computeTotals());
   }
 
-  /** @throws {CliError} like `checkCostCap` */
+  /**
+   * Checks that the service reports costs if `--max-cost` needs them.
+   *
+   * @throws {CliError} USAGE_ERROR if it doesn't
+   */
   checkCostCap(connection: Connection): void {
     checkCostCap(this.#caps, connection);
   }
 
   /**
-   * @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost`, before anything
-   * is created
+   * Checks, before anything is created, that the model has a price if `--max-cost` needs it.
+   *
+   * @throws {CliError} CONFIG_ERROR if it has none
    */
   async checkPrice(connection: Connection, request: CreationRequest): Promise<void> {
     if (this.#caps.cost !== undefined && connection.recorder?.mode !== 'replay') {
@@ -150,10 +155,10 @@ export class Budget {
   countEarlierSpending(connection: Connection, { runs, doubtIds }: EarlierSpending): void {
     for (const { promptVersionId = '', ...run } of runs) {
       const costKey = getCostKey(connection, { promptVersionId });
-      this.#spending.add({ ...run, connection, costKey, isListed: this.#room.isCapped });
-      this.#runsBefore.add(run.runId);
+      this.#spending.add({ ...run, connection, costKey, isListed: this.#room.hasCap });
+      this.#earlierRunIds.add(run.runId);
     }
-    this.#room.keepForEarlierDoubts(doubtIds);
+    this.#room.reserveForEarlierDoubts(doubtIds);
   }
 
   /** Stops counting creations of an earlier invocation that made no run. */
@@ -172,15 +177,15 @@ export class Budget {
     request: CreationRequest,
     options: ReserveOptions = {},
   ): Promise<Reservation> {
-    if (!this.#room.isCapped || connection.recorder?.mode === 'replay') {
+    if (!this.#room.hasCap || connection.recorder?.mode === 'replay') {
       return this.reserveUncapped(connection, request);
     }
 
-    const reserving = this.#lastReservation.then(() =>
-      this.#takeRoom(connection, request, options),
+    const pendingEstimate = this.#lastReservation.then(() =>
+      this.#reserveRoom(connection, request, options),
     );
-    this.#lastReservation = reserving.catch(() => {});
-    const estimate = await reserving;
+    this.#lastReservation = pendingEstimate.catch(() => {});
+    const estimate = await pendingEstimate;
     if (options.entry) this.releaseEarlierDoubts([options.entry.id]);
 
     return this.#createReservation(connection, request, estimate);
@@ -222,16 +227,16 @@ export class Budget {
   }
 
   /**
-   * Takes room for a creation and returns its estimate. Runs one call at a time, so that no two
-   * take the same room.
+   * Reserves room for a creation and returns its estimate. Runs one call at a time, so that no two
+   * reserve the same room.
    */
-  async #takeRoom(
+  async #reserveRoom(
     connection: Connection,
     request: CreationRequest,
     { estimatedCredits, providerBatch = false, entry }: ReserveOptions,
   ): Promise<Estimate> {
     const listedCredits = parseCredits(estimatedCredits);
-    const costOfRun =
+    const costEstimate =
       this.#caps.cost === undefined
         ? undefined
         : await estimateCappedCost(connection, request, { providerBatch });
@@ -240,13 +245,13 @@ export class Budget {
 
     // Ends with room or an error: each round reads newer amounts or waits for a creation to end.
     for (;;) {
-      this.#until.throwIfAborted();
+      this.#stopSignal.throwIfAborted();
       if (this.#capError !== undefined) throw this.#capError;
 
-      const estimate = await this.#estimateByRunsSoFar(costKey, costOfRun, listedCredits);
-      const blockedUnit = this.#room.take(estimate, entry?.id);
+      const estimate = await this.#estimateByRunsSoFar(costKey, costEstimate, listedCredits);
+      const blockedUnit = this.#room.tryReserve(estimate, entry?.id);
       if (blockedUnit === undefined) return estimate;
-      if (this.limitsCredits && this.#spending.hasUnreadCredits) continue;
+      if (this.hasCreditCap && this.#spending.hasUnreadCredits) continue;
 
       // The requests in a provider's batch end together.
       if (this.#room.isIdle || providerBatch) {
@@ -256,22 +261,22 @@ export class Budget {
         throw capError;
       }
 
-      await this.#room.waitForRelease(this.#until);
+      await this.#room.waitForRelease(this.#stopSignal);
     }
   }
 
   /** Reads the amounts of the runs so far, and estimates a creation by the most expensive one. */
   async #estimateByRunsSoFar(
     costKey: string,
-    costOfRun: CappedEstimate | undefined,
+    costEstimate: CappedEstimate | undefined,
     listedCredits: Credits | undefined,
   ): Promise<Estimate> {
     await this.#spending.readCosts();
-    if (this.limitsCredits) await this.#readCredits();
-    const highest = this.#spending.findMostExpensive(costKey, costOfRun?.model ?? '');
+    if (this.hasCreditCap) await this.#readCredits();
+    const highest = this.#spending.findMostExpensive(costKey, costEstimate?.model ?? '');
     return {
-      cost: costOfRun === undefined ? 0 : estimateCreationCost(costOfRun, highest.cost),
-      credits: this.limitsCredits ? (highest.credits ?? listedCredits) : 0,
+      cost: costEstimate === undefined ? 0 : estimateCreationCost(costEstimate, highest.cost),
+      credits: this.hasCreditCap ? (highest.credits ?? listedCredits) : 0,
     };
   }
 
@@ -290,7 +295,7 @@ export class Budget {
       },
       release,
       markInDoubt: () => {
-        this.#room.keepForDoubt(estimate);
+        this.#room.reserveForDoubt(estimate);
         release();
       },
     };
@@ -299,9 +304,9 @@ export class Budget {
   async #count(
     connection: Connection,
     { runId, tokens }: Pick<Run, 'runId'> & Partial<Run>,
-    expected: Pick<RunToCount, 'costKey' | 'estimate'> = {},
+    estimates: Pick<RunToCount, 'costKey' | 'estimate'> = {},
   ): Promise<void> {
-    this.#spending.add({ runId, connection, tokens: toCount(tokens), ...expected });
+    this.#spending.add({ runId, connection, tokens: toCount(tokens), ...estimates });
     await this.#spending.readCosts().catch(() => {});
   }
 
@@ -318,11 +323,11 @@ export class Budget {
  */
 function estimateCreationCost(
   { cost, promptCost, answers }: CappedEstimate,
-  perAnswer: number | undefined,
+  costPerAnswer: number | undefined,
 ): Money | undefined {
-  const expected = perAnswer === undefined ? cost : Math.round(perAnswer * answers);
-  if (expected === undefined) return undefined;
-  return Math.max(expected, promptCost ?? 0);
+  const expectedCost = costPerAnswer === undefined ? cost : Math.round(costPerAnswer * answers);
+  if (expectedCost === undefined) return undefined;
+  return Math.max(expectedCost, promptCost ?? 0);
 }
 
 /**

@@ -16,7 +16,7 @@ export interface Caps {
 const PLAIN_NUMBER = /^(?:\d+(?:\.\d*)?|\.\d+)$/u;
 
 /**
- * Parses the flags.
+ * Parses `--max-cost` and `--max-credits`.
  *
  * @throws {CliError} USAGE_ERROR if a value is not a plain decimal number of 0 or more
  */
@@ -37,8 +37,9 @@ function notANumberError(flag: string, text: string): Error {
 }
 
 /**
- * @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a
- * run costs
+ * Checks that the service reports costs if `--max-cost` needs them.
+ *
+ * @throws {CliError} USAGE_ERROR for a service other than the embedded one
  */
 export function checkCostCap({ cost }: Caps, { costs, recorder }: Connection): void {
   if (cost === undefined || costs || recorder?.mode === 'replay') return;
@@ -64,13 +65,13 @@ interface AmountsAtCap {
 }
 
 const CAP_UNITS = {
-  cost: { flag: '--max-cost', withUnit: formatDollars, withoutUnit: formatDollars },
-  credits: { flag: '--max-credits', withUnit: formatCredits, withoutUnit: fromCredits },
+  cost: { flag: '--max-cost', formatWithUnit: formatDollars, formatWithoutUnit: formatDollars },
+  credits: { flag: '--max-credits', formatWithUnit: formatCredits, formatWithoutUnit: fromCredits },
 };
 
 /** Returns the error for a creation that a cap refuses, with the cap that would allow it. */
 export function capReachedError(unit: keyof Caps, cap: number, amounts: AmountsAtCap): CliError {
-  const { flag, withUnit } = CAP_UNITS[unit];
+  const { flag, formatWithUnit } = CAP_UNITS[unit];
   const { spent, estimate, awaitsFirst = false } = amounts;
   return new CliError(`stopped at ${flag}: ${formatCapReason(unit, cap, amounts)}`, {
     status: 'CAP_REACHED',
@@ -78,8 +79,8 @@ export function capReachedError(unit: keyof Caps, cap: number, amounts: AmountsA
     hints: [formatCapHint(unit, amounts)],
     data: {
       flag,
-      spent: spent === undefined ? null : withUnit(spent),
-      estimate: estimate === undefined ? null : withUnit(estimate),
+      spent: spent === undefined ? null : formatWithUnit(spent),
+      estimate: estimate === undefined ? null : formatWithUnit(estimate),
       ...(awaitsFirst && { awaits: 'the end of the first run' }),
     },
   });
@@ -96,8 +97,8 @@ function formatCapReason(
       : 'the cost of an earlier run could not be read';
   }
 
-  const { withUnit, withoutUnit } = CAP_UNITS[unit];
-  const spending = `${withoutUnit(spent)} of ${withUnit(cap)} ${hasUnknown ? 'spent or reserved' : 'spent'}`;
+  const { formatWithUnit, formatWithoutUnit } = CAP_UNITS[unit];
+  const spending = `${formatWithoutUnit(spent)} of ${formatWithUnit(cap)} ${hasUnknown ? 'spent or reserved' : 'spent'}`;
   const nextCost =
     estimate === undefined
       ? 'of unknown cost'
@@ -114,11 +115,11 @@ function formatEstimateAtCap(
   estimate: number,
   { room }: { readonly room: number },
 ): string {
-  const { withUnit } = CAP_UNITS[unit];
-  const looksEqual = withUnit(estimate) === withUnit(room);
+  const { formatWithUnit } = CAP_UNITS[unit];
+  const looksEqual = formatWithUnit(estimate) === formatWithUnit(room);
   return looksEqual && unit === 'cost'
     ? `$${formatPlainNumber(unit, estimate)}`
-    : withUnit(estimate);
+    : formatWithUnit(estimate);
 }
 
 function formatCapHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
@@ -133,8 +134,9 @@ function formatCapHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): str
 
 /** Formats an amount as the flags accept it, without an exponent. */
 function formatPlainNumber(unit: keyof Caps, amount: number): string {
-  const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [fromCredits(amount), 6];
-  return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
+  const [value, maximumFractionDigits] =
+    unit === 'cost' ? [toDollars(amount), 8] : [fromCredits(amount), 6];
+  return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits });
 }
 
 /**

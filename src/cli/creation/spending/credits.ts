@@ -3,15 +3,15 @@ import { pluralize } from '../../core/pluralize.ts';
 /** An integer of millionths of a credit, so that sums never drift. */
 export type Credits = number;
 
-const CREDIT = 1e6;
+const MILLIONTHS_PER_CREDIT = 1e6;
 
 /** Rounds a number of credits to an amount. */
 export function toCredits(value: number): Credits {
-  return Math.round(value * CREDIT);
+  return Math.round(value * MILLIONTHS_PER_CREDIT);
 }
 
 export function fromCredits(amount: Credits): number {
-  return amount / CREDIT;
+  return amount / MILLIONTHS_PER_CREDIT;
 }
 
 /**

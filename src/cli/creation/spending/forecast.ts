@@ -88,7 +88,11 @@ interface CreationForecast {
 export class Forecast {
   readonly #forecasts: CreationForecast[] = [];
 
-  /** Counts a creation. @throws {CliError} if the embedded service would refuse it */
+  /**
+   * Counts a creation.
+   *
+   * @throws {CliError} if the embedded service would refuse it
+   */
   async add(
     connection: Connection,
     request: CreationRequest,
@@ -126,20 +130,20 @@ export class Forecast {
   format(caps: Caps): string {
     if (this.#forecasts.length === 0) return '0 creations: nothing to pay for';
 
-    const inDollars = this.#forecasts.filter(({ isEmbedded }) => isEmbedded);
-    const inCredits = this.#forecasts.filter(
+    const dollarForecasts = this.#forecasts.filter(({ isEmbedded }) => isEmbedded);
+    const creditForecasts = this.#forecasts.filter(
       ({ isEmbedded }) => !isEmbedded || caps.credits !== undefined,
     );
-    const cost = sumCosts(inDollars);
-    const credits = sumCredits(inCredits);
+    const cost = sumCosts(dollarForecasts);
+    const credits = sumCredits(creditForecasts);
     const amounts: string[] = [];
-    if (credits !== undefined && inCredits.length > 0) amounts.push(formatCredits(credits));
+    if (credits !== undefined && creditForecasts.length > 0) amounts.push(formatCredits(credits));
 
-    if (cost !== undefined && inDollars.length > 0) {
+    if (cost !== undefined && dollarForecasts.length > 0) {
       amounts.push(`${formatDollars(cost)}${this.#formatBasis()}`);
     }
 
-    if (amounts.length === 1 && inDollars.length > 0 && inCredits.length > 0) {
+    if (amounts.length === 1 && dollarForecasts.length > 0 && creditForecasts.length > 0) {
       amounts.push(`${cost === undefined ? 'dollars' : 'credits'} unknown`);
     }
 

@@ -7,22 +7,22 @@ import { hasPaidCredits, type Totals } from './totals.ts';
 
 type SpentBudget = Pick<
   Budget,
-  'computeTotals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'limitsCredits'
+  'computeTotals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'hasCreditCap'
 >;
 
 /**
  * Returns the spending for the last lines of a command; if an earlier invocation made runs, first
  * of the new runs, then of all.
  *
- * @param things the things that the command runs, such as `rows`
+ * @param noun the things that the command runs, such as `rows`
  */
-export function formatSpentLines(budget: SpentBudget, things: string): string[] {
+export function formatSpentLines(budget: SpentBudget, noun: string): string[] {
   const totals = budget.computeTotals();
   if (budget.isReplay) {
-    return totals.runs === 0 ? [] : [`the ${things} were answered from recordings`];
+    return totals.runs === 0 ? [] : [`the ${noun} were answered from recordings`];
   }
 
-  const hasCreditCap = budget.limitsCredits;
+  const { hasCreditCap } = budget;
   const lines = formatSpendingTotals(totals, { hasCreditCap });
   if (!budget.hasEarlierRuns) return lines;
 

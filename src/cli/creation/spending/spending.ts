@@ -54,13 +54,16 @@ interface SpentRun extends PaidRun {
 export class Spending {
   readonly #runs = new Map<string, SpentRun>();
   /** Runs that the embedded service has not counted yet. */
-  readonly #uncounted = new Set<SpentRun>();
+  readonly #uncountedRuns = new Set<SpentRun>();
   #nextRead: Promise<void> | undefined;
   /** The sums of the known amounts. */
   readonly #sums = { cost: 0, credits: 0 };
-  readonly #unknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
+  readonly #runsWithUnknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
   /** The amount of the most expensive run of each cost key and model; costs are per answer. */
-  readonly #highest = { cost: new Map<string, number>(), credits: new Map<string, number>() };
+  readonly #highestAmounts = {
+    cost: new Map<string, number>(),
+    credits: new Map<string, number>(),
+  };
   #hasUnreadCredits = false;
 
   /** True if runs have ended since the list was last read. */
@@ -94,11 +97,11 @@ export class Spending {
       serviceCost: undefined,
     };
     this.#runs.set(runId, run);
-    this.#unknown.credits.add(run);
+    this.#runsWithUnknown.credits.add(run);
 
     if (isEmbedded) {
-      this.#unknown.cost.add(run);
-      this.#uncounted.add(run);
+      this.#runsWithUnknown.cost.add(run);
+      this.#uncountedRuns.add(run);
     }
 
     this.#setAmount(run, 'credits', credits);
@@ -116,7 +119,7 @@ export class Spending {
    */
   findMostExpensive(...costKeysOrModels: readonly string[]): Estimate {
     const findHighestAmount = (unit: SpendingUnit): number | undefined => {
-      const amounts = costKeysOrModels.flatMap(name => this.#highest[unit].get(name) ?? []);
+      const amounts = costKeysOrModels.flatMap(name => this.#highestAmounts[unit].get(name) ?? []);
       return amounts.length === 0 ? undefined : Math.max(...amounts);
     };
     return { cost: findHighestAmount('cost'), credits: findHighestAmount('credits') };
@@ -129,7 +132,10 @@ export class Spending {
    * @returns undefined if a run has neither
    */
   sumWithEstimates(unit: SpendingUnit, defaultAmount: number | undefined): number | undefined {
-    const estimates = Array.from(this.#unknown[unit], run => run.estimate[unit] ?? defaultAmount);
+    const estimates = Array.from(
+      this.#runsWithUnknown[unit],
+      run => run.estimate[unit] ?? defaultAmount,
+    );
     return addUp([this.#sums[unit], ...estimates]);
   }
 
@@ -153,7 +159,7 @@ export class Spending {
     if (!this.#hasUnreadCredits) return;
     this.#hasUnreadCredits = false;
 
-    const unreadRuns = [...this.#unknown.credits].filter(({ isListed }) => isListed);
+    const unreadRuns = [...this.#runsWithUnknown.credits].filter(({ isListed }) => isListed);
     for (const [{ client }, runs] of groupByConnection(unreadRuns)) {
       const wantedRuns = new Map(runs.map(run => [run.runId, run]));
       let pagesLeft = Math.ceil(runs.length / MAX_LIST_LIMIT);
@@ -170,24 +176,24 @@ export class Spending {
     }
   }
 
-  /** Returns the known totals. @param runIds defaults to all runs */
+  /** Returns the known totals of these runs; by default, of all runs. */
   computeTotals(runIds: Iterable<string> = this.#runs.keys()): Totals {
     const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
     return sumSpend(runs);
   }
 
   async #readUncounted(): Promise<void> {
-    for (const [{ costs }, runs] of groupByConnection(this.#uncounted)) {
+    for (const [{ costs }, runs] of groupByConnection(this.#uncountedRuns)) {
       const serviceCosts = await costs?.readRunCosts(runs.map(({ runId }) => runId));
       for (const run of runs) {
         run.serviceCost = serviceCosts?.get(run.runId);
         if (run.serviceCost === undefined) continue;
 
-        this.#uncounted.delete(run);
+        this.#uncountedRuns.delete(run);
         this.#setAmount(run, 'credits', parseCredits(run.serviceCost.credits));
         const { cost, standardCost, tokens } = run.serviceCost;
         this.#setAmount(run, 'cost', cost ?? undefined);
-        if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
+        if (cost === null && standardCost !== undefined) this.#raiseEstimate(run, standardCost);
 
         // A failed run reports 0 tokens, even if the model has counted some.
         if (tokens !== null) run.tokens = tokens.input + tokens.output;
@@ -197,7 +203,7 @@ export class Spending {
   }
 
   /** Raises the estimate of a run whose cost stays unknown, and of those that follow it. */
-  #expectAtLeast(run: SpentRun, cost: Money): void {
+  #raiseEstimate(run: SpentRun, cost: Money): void {
     run.estimate = { ...run.estimate, cost: Math.max(cost, run.estimate.cost ?? 0) };
     this.#raiseHighest(run, 'cost', cost);
   }
@@ -209,7 +215,7 @@ export class Spending {
     // Concurrent reads may settle the same run.
     if (run[unit] !== undefined) return;
     run[unit] = amount;
-    this.#unknown[unit].delete(run);
+    this.#runsWithUnknown[unit].delete(run);
     this.#sums[unit] += amount;
   }
 
@@ -218,7 +224,7 @@ export class Spending {
     const amountPerAnswer =
       unit === 'credits' ? amount : serviceCost && amount / serviceCost.answers;
     if (amountPerAnswer === undefined) return;
-    const highest = this.#highest[unit];
+    const highest = this.#highestAmounts[unit];
     const costKeysAndModel = serviceCost === undefined ? [costKey] : [costKey, serviceCost.model];
     for (const name of costKeysAndModel) {
       highest.set(name, Math.max(highest.get(name) ?? 0, amountPerAnswer));

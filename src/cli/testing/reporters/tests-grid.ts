@@ -89,7 +89,7 @@ function formatTestTotals(
     { name: 'failed', value: String(failed) },
     { name: 'not run', value: String(faults) },
     { name: 'time', value: `${seconds.toFixed(1)} s` },
-    ...formatSpentTotals(spent, { withCredits: budget.mentionsCredits }),
+    ...formatSpentTotals(spent, { withCredits: budget.showsCredits }),
   ];
 }
 

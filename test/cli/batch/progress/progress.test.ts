@@ -5,18 +5,18 @@ import {
   formatTally,
   startBatchProgress,
 } from '../../../../src/cli/batch/progress/progress-line.ts';
-import { Tally } from '../../../../src/cli/batch/progress/row-tally.ts';
+import { RowTally } from '../../../../src/cli/batch/progress/row-tally.ts';
 import { testContext } from '../../../support/context.ts';
 import { HandClock, settle } from '../../../support/hand-clock.ts';
 
 function createTally(
   total: number | undefined,
-  now: Partial<Tally['now']>,
-  before: Partial<Tally['now']> = {},
-): Tally {
-  const tally = new Tally(total);
-  Object.assign(tally.now, now);
-  Object.assign(tally.before, before);
+  now: Partial<RowTally['countsNow']>,
+  before: Partial<RowTally['countsNow']> = {},
+): RowTally {
+  const tally = new RowTally(total);
+  Object.assign(tally.countsNow, now);
+  Object.assign(tally.countsBefore, before);
   return tally;
 }
 
@@ -62,7 +62,7 @@ describe('the progress of a batch', () => {
 describe('progress while a batch runs', () => {
   async function printDuring(
     options: Parameters<typeof testContext>[0],
-    during: (clock: HandClock, tally: Tally) => Promise<void>,
+    during: (clock: HandClock, tally: RowTally) => Promise<void>,
   ): Promise<string> {
     const clock = new HandClock();
     const context = await testContext({ ...options, clock });
@@ -76,7 +76,7 @@ describe('progress while a batch runs', () => {
   test('is a line every ten seconds off a terminal', async () => {
     const text = await printDuring({}, async (clock, tally) => {
       await clock.pass(9999);
-      tally.now.succeeded += 1;
+      tally.countsNow.succeeded += 1;
       await clock.pass(10_001);
     });
     expect(text).toBe(

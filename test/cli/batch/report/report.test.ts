@@ -330,7 +330,7 @@ describe('a saved picture of a page', () => {
       const { platform } = process;
       Object.defineProperty(process, 'platform', { value: 'win32' });
       onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
-      const { html, leftOut } = await renderReportPage(
+      const { html, omittedPaths } = await renderReportPage(
         rows,
         summarizeRows(rows, new Spending().computeTotals(), undefined),
         {
@@ -339,7 +339,7 @@ describe('a saved picture of a page', () => {
         },
       );
 
-      expect([rows.length, leftOut]).toEqual([1, [sharedPicture]]);
+      expect([rows.length, omittedPaths]).toEqual([1, [sharedPicture]]);
       expect(html).not.toContain('data:image/png');
     },
   );

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { JsonlResults } from '../../../../src/cli/batch/results/jsonl-results.ts';
-import { openStream } from '../../../../src/cli/batch/results/stream-results.ts';
+import { openStreamResults } from '../../../../src/cli/batch/results/stream-results.ts';
 import { directoryWith, testContext } from '../../../support/context.ts';
 
 test("the temporary file of sorted results is removed even if it can't be closed", async () => {
@@ -15,7 +15,7 @@ test("the temporary file of sorted results is removed even if it can't be closed
     closeFile.mockRestore();
   });
 
-  const results = await openStream(ctx, { stream: undefined, excel: false, sorted: true });
+  const results = await openStreamResults(ctx, { stream: undefined, excel: false, sorted: true });
   expect(readdirSync(folder)).toHaveLength(1);
 
   closeFile.mockRejectedValueOnce(new Error('EIO'));
