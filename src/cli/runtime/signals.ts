@@ -36,11 +36,11 @@ export interface Interrupts {
 const MAX_ECHO_MS = 100;
 
 /** Time that a command has to end after a signal or the end of `--timeout`, in milliseconds. */
-const GRACE_PERIOD_MS = 1900;
+const SIGNAL_GRACE_PERIOD_MS = 1900;
 
 /** Calls `end` if the process is still running when its command should have ended. */
 export function endAfterGracePeriod(end: () => void): void {
-  setTimeout(end, GRACE_PERIOD_MS).unref();
+  setTimeout(end, SIGNAL_GRACE_PERIOD_MS).unref();
 }
 
 /**
