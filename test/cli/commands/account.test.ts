@@ -5,7 +5,7 @@ import { type Exchange, failure, success } from '../../support/scripted-service.
 
 const OWNER = { username: 'ada', displayName: 'Ada Lovelace', userFlags: 3, since: 1843 };
 
-function script(owner: unknown = OWNER, credits: unknown = { credits: 12.5 }): Exchange[] {
+function createScript(owner: unknown = OWNER, credits: unknown = { credits: 12.5 }): Exchange[] {
   return [
     { expect: { method: 'GET', path: '/me' }, answer: success(owner) },
     { expect: { method: 'GET', path: '/me/credits' }, answer: success(credits) },
@@ -15,19 +15,19 @@ function script(owner: unknown = OWNER, credits: unknown = { credits: 12.5 }): E
 describe('account', () => {
   it('shows the owner of the key and the credits left, in two requests', async () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, isOrdered: false };
-    const { stdout } = await runWithScript(script(), ['account'], terminal);
+    const { stdout } = await runWithScript(createScript(), ['account'], terminal);
 
     expect(stdout).toBe('User     Ada Lovelace\nName     ada\nCredits  12.5\n');
 
     const nameless = await runWithScript(
-      script({ ...OWNER, displayName: null }),
+      createScript({ ...OWNER, displayName: null }),
       ['account'],
       terminal,
     );
     expect(nameless.stdout).toBe('User     ada\nCredits  12.5\n');
 
     const nobody = await runWithScript(
-      script({ username: null, displayName: null, userFlags: 0 }),
+      createScript({ username: null, displayName: null, userFlags: 0 }),
       ['account'],
       terminal,
     );
@@ -35,18 +35,18 @@ describe('account', () => {
   });
 
   it('prints lines when piped, and JSON with every field', async () => {
-    const { stdout } = await runWithScript(script(), ['account'], { isOrdered: false });
+    const { stdout } = await runWithScript(createScript(), ['account'], { isOrdered: false });
     expect(stdout).toBe(
       'username\tada\ndisplayName\tAda Lovelace\nuserFlags\t3\nsince\t1843\ncredits\t12.5\n',
     );
-    const json = await runWithScript(script(), ['account', '--json'], { isOrdered: false });
+    const json = await runWithScript(createScript(), ['account', '--json'], { isOrdered: false });
     expect(JSON.parse(json.stdout)).toEqual({ ...OWNER, credits: 12.5 });
   });
 
-  it('lets no name drive the terminal', async () => {
+  it('escapes control characters in a name', async () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, isOrdered: false };
     const owner = { username: 'a\u001b[2J\nb', displayName: null, userFlags: 0 };
-    expect((await runWithScript(script(owner), ['account'], terminal)).stdout).toContain(
+    expect((await runWithScript(createScript(owner), ['account'], terminal)).stdout).toContain(
       'User     a^[[2J b\n',
     );
   });

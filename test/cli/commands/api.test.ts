@@ -18,8 +18,8 @@ function readJournal(home: string): string {
   return readFileSync(path.join(home, 'state/journal.jsonl'), 'utf8');
 }
 
-describe('the answer', () => {
-  it('is printed as it came, to the byte', async () => {
+describe('the answer of api', () => {
+  it('prints the answer byte for byte', async () => {
     const body = '{ "status" : "SUCCESS",\n  "data": {"big": 12345678901234567890} }';
     const { stdout, exitCode } = await runWithScript(
       [{ answer: { body } }],
@@ -37,21 +37,24 @@ describe('the answer', () => {
     [410, 'GONE_ERROR', 4],
     [422, 'VALIDATION_ERROR', 2],
     [418, 'TEAPOT_ERROR', 2],
-  ])('of HTTP %d %s is printed too and ends it with %d', async (status, code, exit) => {
-    const answer = failure(status, code, 'no', { field: 'x' });
-    const { stdout, stderr, exitCode } = await runWithScript([{ answer }], ['api', 'get', '/x']);
-    expect(JSON.parse(stdout)).toEqual({ status: code, message: 'no', data: { field: 'x' } });
-    expect(stderr).toMatch(new RegExp(`^error: no \\(${code}\\)\n`, 'u'));
-    expect(exitCode).toBe(exit);
-  });
+  ])(
+    'prints the answer of HTTP %d %s too, and exits with %d',
+    async (status, code, expectedExitCode) => {
+      const answer = failure(status, code, 'no', { field: 'x' });
+      const { stdout, stderr, exitCode } = await runWithScript([{ answer }], ['api', 'get', '/x']);
+      expect(JSON.parse(stdout)).toEqual({ status: code, message: 'no', data: { field: 'x' } });
+      expect(stderr).toMatch(new RegExp(`^error: no \\(${code}\\)\n`, 'u'));
+      expect(exitCode).toBe(expectedExitCode);
+    },
+  );
 
-  it('that is not an envelope is a fault', async () => {
+  it('exits with 1 if the answer is not an envelope', async () => {
     const { stdout, exitCode } = await runWithScript([{ answer: html(200) }], ['api', 'GET', '/x']);
     expect(stdout).toBe('');
     expect(exitCode).toBe(EXIT.fault);
   });
 
-  it('comes with its status and headers with --include', async () => {
+  it('prints status and headers before the answer with --include', async () => {
     const { stdout } = await runWithScript(
       [{ answer: success(1, { 'x-a': 'b' }) }],
       ['api', 'GET', '/x', '--include'],
@@ -59,13 +62,13 @@ describe('the answer', () => {
     expect(stdout).toMatch(/^HTTP\/1\.1 200\n(?:[^\n]+\n)*x-a: b\n(?:[^\n]+\n)*\n\{"status"/u);
   });
 
-  it('is filtered whole by --query', async () => {
+  it('applies --query to the whole envelope', async () => {
     expect(
       (await runWithScript([get('/x')], ['api', 'GET', '/x', '--query', 'data.n'])).stdout,
     ).toBe('1\n');
   });
 
-  it('drives no terminal', async () => {
+  it('escapes control characters on a terminal', async () => {
     const answer = success('\u009b2J');
     const { stdout } = await runWithScript([{ answer }], ['api', 'GET', '/x'], {
       terminal: { stdout: true },
@@ -74,17 +77,17 @@ describe('the answer', () => {
   });
 });
 
-describe('the path', () => {
-  it.each(['runs', '/runs', '/v1/runs', 'v1/runs'])('may be written %s', async target => {
+describe('the path of api', () => {
+  it.each(['runs', '/runs', '/v1/runs', 'v1/runs'])('accepts the path %s', async target => {
     await runWithScript([get('/runs')], ['api', 'GET', target]);
   });
 
-  it('may hold a query, to which fields are added', async () => {
+  it('adds fields to a query in the path', async () => {
     const args = ['api', 'GET', '/runs?limit=5', '-f', 'status=failed', '--field', 'x=a b&c=d'];
     await runWithScript([get('/runs', { limit: '5', status: 'failed', x: 'a b&c=d' })], args);
   });
 
-  it('may be a whole URL below the base URL', async () => {
+  it('accepts a whole URL only below the base URL', async () => {
     await runWithScript([get('/runs')], baseUrl => ['api', 'GET', `${baseUrl}/runs`]);
     const { stderr, exitCode } = await runWithScript(
       [],
@@ -104,17 +107,17 @@ describe('the path', () => {
     '/runs#part',
     '/.\n./x',
     'file:///etc/passwd',
-  ])('never leads elsewhere: %j', async target => {
+  ])('refuses %j, which leads outside the base URL', async target => {
     expect((await runWithScript([], ['api', 'GET', target])).exitCode).toBe(EXIT.usage);
   });
 
-  it('is encoded if necessary', async () => {
+  it('encodes the path where necessary', async () => {
     await runWithScript([get('/prompts/%C3%BC%20x')], ['api', 'GET', '/prompts/ü x']);
   });
 });
 
-describe('the body', () => {
-  it('is made of fields, nested ones too', async () => {
+describe('the body of api', () => {
+  it('builds the body from fields, nested ones too', async () => {
     const body = { a: '1', b: { c: '2', d: { e: '=3' } } };
     const fields = ['-f', 'a=1', '-f', 'b[c]=2', '-f', 'b[d][e]==3'];
     await runWithScript(
@@ -123,7 +126,7 @@ describe('the body', () => {
     );
   });
 
-  it('has a field called __proto__ like any other', async () => {
+  it('sends a field called __proto__ like any other', async () => {
     const body = (requestBody: unknown): boolean =>
       JSON.stringify(requestBody) === '{"__proto__":{"x":"1"}}';
     await runWithScript(
@@ -132,13 +135,13 @@ describe('the body', () => {
     );
   });
 
-  it('is a file, or standard input, byte for byte', async () => {
+  it('sends a file or standard input byte for byte', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'body.json'), '{ "a":\n1 }');
-    const fits = (call: { bytes: Buffer }): ReturnType<typeof success> =>
+    const echoBody = (call: { bytes: Buffer }): ReturnType<typeof success> =>
       success(call.bytes.toString('utf8'));
     const file = await runWithScript(
-      [{ answer: fits }],
+      [{ answer: echoBody }],
       ['api', 'POST', '/x', '--input', 'body.json'],
       {
         home,
@@ -147,9 +150,13 @@ describe('the body', () => {
 
     expect(file.stdout).toContain(String.raw`{ \"a\":\n1 }`);
 
-    const stdin = await runWithScript([{ answer: fits }], ['api', 'PATCH', '/x', '--input', '-'], {
-      stdin: 'no JSON',
-    });
+    const stdin = await runWithScript(
+      [{ answer: echoBody }],
+      ['api', 'PATCH', '/x', '--input', '-'],
+      {
+        stdin: 'no JSON',
+      },
+    );
     expect(stdin.stdout).toContain('no JSON');
   });
 
@@ -162,7 +169,7 @@ describe('the body', () => {
     [['POST', '/x', '-f', 'a[=1']],
     [['POST', '/x', '--paginate']],
     [['FETCH', '/x']],
-  ])('is refused before anything is sent: %j', async args => {
+  ])('refuses %j before anything is sent', async args => {
     expect((await runWithScript([], ['api', ...args], { stdin: '{}' })).exitCode).toBe(EXIT.usage);
   });
 });
@@ -179,7 +186,7 @@ describe('--paginate', () => {
     answer: success({ rows: rows(...ids), hasMore }),
   });
 
-  it('prints one envelope a page, to the end', async () => {
+  it('prints one envelope per page, to the end', async () => {
     const { stdout } = await runWithScript(
       [
         page({ limit: '2', startingAfter: null }, ['a', 'b'], true),
@@ -201,7 +208,7 @@ describe('--paginate', () => {
     );
   });
 
-  it('ends if the pages repeat', async () => {
+  it('exits with 1 if an earlier page comes back', async () => {
     const { exitCode, stderr } = await runWithScript(
       ['a', 'b', 'a'].map(id => page({}, [id], true)),
       ['api', 'GET', '/runs', '--paginate'],
@@ -210,7 +217,7 @@ describe('--paginate', () => {
     expect(stderr).toContain('again and again');
   });
 
-  it('stops at a list that repeats, at an error, and when the reader has closed the output', async () => {
+  it('stops at a repeated page, at an error, and if the reader has closed the output', async () => {
     const again = page({}, ['a'], true);
     await runWithScript([again, page({}, ['a'], true)], ['api', 'GET', '/runs', '--paginate']);
     const error: Exchange = { answer: failure(404, 'NOT_FOUND_ERROR', 'gone') };
@@ -225,10 +232,10 @@ describe('--paginate', () => {
   });
 });
 
-describe('a creation', () => {
+describe('a creation by api', () => {
   const create = ['api', 'POST', '/runs', '-f', `promptVersionId=${VERSION}`];
 
-  it('is written to the journal, with its run', async () => {
+  it('writes the creation and its run to the journal', async () => {
     const script = [{ expect: { method: 'POST', path: '/runs' }, answer: success(ENDED) }];
     const { home } = await runWithScript(script, create);
     const lines = readJournal(home)
@@ -241,7 +248,7 @@ describe('a creation', () => {
     ]);
   });
 
-  it('that continues is reported with its run', async () => {
+  it('reports the run that continues after the answer', async () => {
     const answer = failure(504, 'GATEWAY_TIMEOUT_ERROR', 'not finished', { runId: RUN });
     const { stdout, home, exitCode } = await runWithScript([{ answer }], create);
     expect(stdout).toContain(RUN);
@@ -249,7 +256,7 @@ describe('a creation', () => {
     expect(exitCode).not.toBe(0);
   });
 
-  it('is never sent twice, and the runs it may have made are named', async () => {
+  it('never sends a creation twice, and names the runs that it may have made', async () => {
     const row = {
       ...ENDED,
       promptVersionId: VERSION,
@@ -274,7 +281,7 @@ describe('a creation', () => {
     expect(exitCode).toBe(EXIT.fault);
   });
 
-  it('that was refused made no run', async () => {
+  it('records a refused creation as refused', async () => {
     const { home } = await runWithScript(
       [{ answer: failure(422, 'VALIDATION_ERROR', 'no') }],
       create,
@@ -283,7 +290,7 @@ describe('a creation', () => {
   });
 });
 
-it("can't be replayed, and the error says so", async () => {
+it('refuses to replay api', async () => {
   const { stdout, stderr, exitCode } = await runWithScript(
     [],
     ['api', 'GET', '/runs', '--replay', 'recordings'],

@@ -14,17 +14,20 @@ const FILES = {
 };
 
 describe('promptrun completion', () => {
-  it.each(Object.entries(FILES))('prints for %s what completions/%s holds', async (shell, file) => {
-    const { stdout, exitCode } = await runInProcess(['completion', shell]);
-    expect(stdout()).toBe(readFileSync(path.join(FOLDER, file), 'utf8'));
-    expect(exitCode).toBe(0);
-  });
+  it.each(Object.entries(FILES))(
+    'prints for %s the content of completions/%s',
+    async (shell, file) => {
+      const { stdout, exitCode } = await runInProcess(['completion', shell]);
+      expect(stdout()).toBe(readFileSync(path.join(FOLDER, file), 'utf8'));
+      expect(exitCode).toBe(0);
+    },
+  );
 
   it('ships no other scripts', () => {
     expect(readdirSync(FOLDER).sort()).toEqual(Object.values(FILES).sort());
   });
 
-  it('never lets bash expand candidates', () => {
+  it('uses neither compgen nor eval in bash, which would expand candidates', () => {
     const code = readFileSync(path.join(FOLDER, FILES.bash), 'utf8').replace(/^\s*#.*$/gmu, '');
     expect(code).not.toMatch(/compgen|eval/u);
   });

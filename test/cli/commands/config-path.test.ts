@@ -5,9 +5,9 @@ it('config path shows every file and directory with its contents', async () => {
   const { home, promptrun } = machine();
   const env = { HOME: home, XDG_CACHE_HOME: '' };
   const { stdout } = await promptrun(['config', 'path', '--json'], { env });
-  const places = JSON.parse(stdout) as { name: string; path: string }[];
+  const storedItems = JSON.parse(stdout) as { name: string; path: string }[];
 
-  expect(places.map(({ name }) => name)).toEqual([
+  expect(storedItems.map(({ name }) => name)).toEqual([
     'config',
     'credentials',
     'resources',
@@ -17,5 +17,5 @@ it('config path shows every file and directory with its contents', async () => {
     'cache',
   ]);
 
-  for (const place of places) expect(place.path.startsWith(home)).toBe(true);
+  for (const item of storedItems) expect(item.path.startsWith(home)).toBe(true);
 });

@@ -5,7 +5,8 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 
-async function inOneHome(...lines: string[][]) {
+/** Runs command lines one after another in the same home directory. */
+async function runInOneHome(...lines: string[][]) {
   const home = temporaryDirectory();
   const results = [];
   for (const line of lines) results.push(await runInProcess(line, { home }));
@@ -13,8 +14,8 @@ async function inOneHome(...lines: string[][]) {
 }
 
 describe('config', () => {
-  it('sets, gets, lists and unsets', async () => {
-    const [set, get, list, unset, default_] = await inOneHome(
+  it('sets, gets, lists and unsets a setting', async () => {
+    const [set, get, list, unset, unsetValue] = await runInOneHome(
       ['config', 'set', 'concurrency', '8'],
       ['config', 'get', 'concurrency'],
       ['config', 'list'],
@@ -26,7 +27,7 @@ describe('config', () => {
     expect(set?.exitCode).toBe(0);
     expect(get?.stdout()).toBe('8\n');
     expect(list?.stdout().split('\n')[0]).toBe('concurrency\t8\tset');
-    expect(default_?.stdout()).toBe('4\n');
+    expect(unsetValue?.stdout()).toBe('4\n');
     expect(unset?.exitCode).toBe(0);
   });
 
@@ -38,8 +39,8 @@ describe('config', () => {
     ['keychain', 'TRUE', true],
     ['pager', 'less -R', 'less -R'],
     ['pager', 'off', 'cat'],
-  ])('keeps %s %s with its type', async (key, text, value) => {
-    const [, stored] = await inOneHome(
+  ])('stores %s %s with its type', async (key, text, value) => {
+    const [, stored] = await runInOneHome(
       ['config', 'set', key, text],
       ['config', 'get', key, '--json'],
     );
@@ -59,7 +60,7 @@ describe('config', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('takes ~ in saveDir for the home directory, as cmd.exe and PowerShell pass it on', async () => {
+  it('expands ~ in saveDir, which cmd.exe and PowerShell leave as it is', async () => {
     const home = temporaryDirectory();
     const options = { home, env: { HOME: path.join(home, 'ada') }, local: localService };
     await runInProcess(['config', 'set', 'saveDir', '~/pictures'], options);
@@ -83,8 +84,8 @@ describe('config', () => {
 });
 
 describe('alias', () => {
-  it('sets, lists and removes', async () => {
-    const [, , list, json, removed, empty] = await inOneHome(
+  it('sets, lists and removes an alias', async () => {
+    const [, , list, json, removed, empty] = await runInOneHome(
       ['alias', 'set', 'b', './b.prompt'],
       ['alias', 'set', 'a', 'hello'],
       ['alias', 'list'],
@@ -102,7 +103,7 @@ describe('alias', () => {
   });
 
   it('refuses to remove an alias that does not exist', async () => {
-    const [, result] = await inOneHome(
+    const [, result] = await runInOneHome(
       ['alias', 'set', 'haiku', 'x'],
       ['alias', 'remove', 'hiaku'],
     );

@@ -12,9 +12,9 @@ import {
   success,
 } from '../../support/scripted-service.ts';
 
-async function serviceEnv(...script: Exchange[]) {
-  const scripted = await scriptedServiceForTest(...script);
-  return { PROMPTRUN_BASE_URL: scripted.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
+async function startServiceForEnv(...script: Exchange[]) {
+  const service = await scriptedServiceForTest(...script);
+  return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
 }
 
 const HEALTHY: Exchange = {
@@ -26,8 +26,8 @@ const HEALTHY: Exchange = {
 };
 
 describe('doctor', () => {
-  it('finds a healthy service with one request and never prints the key', async () => {
-    const env = await serviceEnv(HEALTHY);
+  it('checks a healthy service with one request, and never prints the key', async () => {
+    const env = await startServiceForEnv(HEALTHY);
     const { exitCode, stdout, stderr } = await runInProcess(['doctor'], { env });
 
     expect(
@@ -50,7 +50,9 @@ describe('doctor', () => {
   });
 
   it('returns the exit code of a refused key', async () => {
-    const env = await serviceEnv({ answer: failure(401, 'UNAUTHORIZED_ERROR', 'unknown key') });
+    const env = await startServiceForEnv({
+      answer: failure(401, 'UNAUTHORIZED_ERROR', 'unknown key'),
+    });
     const { exitCode, stdout } = await runInProcess(['doctor', '--json'], { env });
     expect(JSON.parse(stdout())).toMatchObject({
       ok: false,
@@ -82,7 +84,7 @@ describe('doctor', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('shows a local store that cannot be used among its checks', async () => {
+  it('reports a damaged local store as a failed check', async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'data'), { mode: 0o700 });
     writeFileSync(path.join(home, 'data', 'promptrun.db'), 'not a database '.repeat(100));
@@ -92,7 +94,7 @@ describe('doctor', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('shows words and remedies on a terminal', async () => {
+  it('shows the next steps on a terminal', async () => {
     const { stdout, exitCode } = await runInProcess(['doctor', '--base-url', 'https://a.test'], {
       terminal: { stdout: true },
       env: { NO_COLOR: '1' },

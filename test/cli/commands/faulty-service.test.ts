@@ -35,7 +35,7 @@ describe('an error of a service, or of something in front of it', () => {
     [403, EXIT.unauthorised, 'FORBIDDEN_ERROR'],
     [502, EXIT.fault, 'PROTOCOL_ERROR'],
   ])(
-    'that comes as a page with HTTP %i never shows the page, and the command exits with %i',
+    'exits for a page with HTTP %i with %i, and never shows the page',
     async (http, code, status) => {
       const page = html(http, '<!doctype html><h1>secret words</h1>');
       for (const flags of [[], ['--json']]) {
@@ -50,13 +50,13 @@ describe('an error of a service, or of something in front of it', () => {
     },
   );
 
-  it('with HTTP 413 says that a gateway is in the way, and what to send instead', async () => {
+  it('explains HTTP 413 of a gateway, and says what to send instead', async () => {
     const { exitCode, stderr } = await runWithScript([{ answer: html(413) }], ['run', VERSION]);
     expect(exitCode).toBe(EXIT.fault);
     expect(stderr).toMatch(/gateway.*\(PROTOCOL_ERROR\)\nSend smaller images/);
   });
 
-  it('is shown with its details, inert and on ten lines at most', async () => {
+  it('shows at most ten lines of details, with control characters escaped', async () => {
     const errors = Array.from({ length: 20 }, (_, index) => `wrong \u001b[31m${index}`);
     const answer = failure(422, 'VALIDATION_ERROR', 'bad', { errors });
     const { stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
@@ -65,14 +65,14 @@ describe('an error of a service, or of something in front of it', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(11);
   });
 
-  it('is cut if its details are one endless line', async () => {
+  it('shortens details that are one very long line', async () => {
     const answer = failure(422, 'VALIDATION_ERROR', 'bad', 'x'.repeat(1_000_000));
     const { stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
     expect(stderr).toContain('xxx…\n');
     expect(stderr.length).toBeLessThan(2000);
   });
 
-  it("that refuses a run is shown with its details and the command that shows the target's inputs", async () => {
+  it("shows for a refused run the details and the command that shows the target's inputs", async () => {
     const errors = [{ path: 'inputs.textInputs.nmae', message: 'unknown input' }];
     const answer = failure(422, 'VALIDATION_ERROR', 'invalid inputs', { errors });
     const { exitCode, stderr } = await runWithScript(
@@ -85,7 +85,7 @@ describe('an error of a service, or of something in front of it', () => {
     expect(stderr).toContain(`Show its inputs with: promptrun prompts get ${VERSION}`);
   });
 
-  it('about an id that is neither a version nor a prompt is shown with its details', async () => {
+  it('shows the details of the error for an id that is neither a version nor a prompt', async () => {
     const gone = failure(404, 'NOT_FOUND_ERROR', 'no such version', { moved: 'to the archive' });
     const none = failure(404, 'NOT_FOUND_ERROR', 'no such prompt');
     const script = [
@@ -99,7 +99,7 @@ describe('an error of a service, or of something in front of it', () => {
     expect(stderr).toContain('"moved": "to the archive"');
   });
 
-  it('that asks for a wait of more than a day says no more than that', async () => {
+  it('says only "more than a day" for a very long retry-after', async () => {
     const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, {
       'retry-after': '9'.repeat(20),
     });
@@ -112,7 +112,7 @@ describe('an error of a service, or of something in front of it', () => {
 describe('a key that is refused', () => {
   const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'), times: 'any' };
 
-  it('is named by its source', async () => {
+  it('names the source of the refused key', async () => {
     const service = await scriptedServiceForTest(
       { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
       refused,
@@ -167,7 +167,7 @@ it('shows the options of the models after a refused option', async () => {
   expect(exitCode).toBe(EXIT.usage);
 });
 
-it('notes an unknown status that the creation has already', async () => {
+it('notes an unknown status that the creation already returns', async () => {
   const going = { runId: RUN, runStatus: 'frozen', outputs: [], tokens: 0 };
   const { exitCode, stderr } = await runWithScript(
     [
@@ -201,7 +201,7 @@ it('lists no rows outside of --since and --until, and reads no further than the 
   );
 });
 
-it('takes models beside a malformed one', async () => {
+it('lists the other models if one is malformed', async () => {
   const models = [{ model: 7 }, null, { model: 'm', modality: 'text', availableRunOptions: [] }];
   const script = [{ answer: success({ hash: 'h', resources: { models } }) }];
   const { exitCode, stdout } = await runWithScript(script, ['resources', 'list']);
@@ -213,7 +213,7 @@ describe('--debug', () => {
   it.each([
     ['--debug', false],
     ['--debug=body', true],
-  ])('%s shows the headers that matter', async (flag, bodies) => {
+  ])('%s shows only selected headers, and never the key', async (flag, showsBodies) => {
     const answer = success(
       {
         runId: RUN,
@@ -231,8 +231,8 @@ describe('--debug', () => {
     expect(stderr).toContain('debug:   idempotency: supported\n');
     expect(stderr).toContain('debug:   ratelimit-policy: "default";q=5;w=1\n');
     expect(stderr).not.toContain('x-other');
-    expect(stderr.includes(`{"promptVersionId":"${VERSION}"`)).toBe(bodies);
-    expect(stderr.includes('"data":"[key]"')).toBe(bodies);
+    expect(stderr.includes(`{"promptVersionId":"${VERSION}"`)).toBe(showsBodies);
+    expect(stderr.includes('"data":"[key]"')).toBe(showsBodies);
     expect(stderr).not.toContain('the-key-1234');
   });
 });
@@ -241,7 +241,7 @@ it.each([
   [['run', VERSION], 'stderr'],
   [['doctor'], 'stdout'],
 ])(
-  'meets a certificate that is not trusted once, and names NODE_EXTRA_CA_CERTS (%j)',
+  'connects once to a server with an untrusted certificate, and names NODE_EXTRA_CA_CERTS: %j',
   async (argv, stream) => {
     let connections = 0;
     const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY });

@@ -10,14 +10,14 @@ import { runInProcess } from '../../support/context.ts';
 const docs = path.resolve(import.meta.dirname, '../../../docs');
 const paint = new Chalk({ level: 1 });
 
-async function laidOut(markdown: string, columns: number): Promise<string> {
+async function renderGuide(markdown: string, columns: number): Promise<string> {
   const findLinkCommand = (href: string): string | undefined =>
     href === 'batch.md' ? 'promptrun help batch' : undefined;
   return layOutGuide(markdown, { columns, paint, findLinkCommand });
 }
 
-async function plain(markdown: string, columns: number): Promise<string> {
-  return stripVTControlCharacters(await laidOut(markdown, columns));
+async function renderPlainGuide(markdown: string, columns: number): Promise<string> {
+  return stripVTControlCharacters(await renderGuide(markdown, columns));
 }
 
 /**
@@ -28,15 +28,15 @@ function sortedWords(text: string): string[] {
 }
 
 describe('a guide on a terminal', () => {
-  it('lets paragraphs flow, and styles headings and code', async () => {
-    const text = await laidOut('# Tea\n\nPut the *water*\non the `stove` and **wait**.\n', 20);
+  it('reflows paragraphs, and styles headings and code', async () => {
+    const text = await renderGuide('# Tea\n\nPut the *water*\non the `stove` and **wait**.\n', 20);
     expect(text).toBe(
       `${paint.bold('Tea')}\n\nPut the ${paint.italic('water')} on the\n${paint.cyan('stove')} and ${paint.bold('wait')}.\n`,
     );
   });
 
   it('indents lists, and text that continues in them', async () => {
-    const text = await plain(
+    const text = await renderPlainGuide(
       '- one two three\n  four\n- five\n\n1. six\n2. seven eight nine ten\n',
       16,
     );
@@ -46,22 +46,27 @@ describe('a guide on a terminal', () => {
   it('puts tables in columns, and row by row if words would not fit beside each other', async () => {
     const table =
       '| what | how |\n| --- | --- |\n| `water` | hot, but not boiling |\n| leaves | dry |\n';
-    expect(await plain(table, 80)).toBe('what    how\nwater   hot, but not boiling\nleaves  dry\n');
-    expect(await plain(table, 20)).toBe(
+    expect(await renderPlainGuide(table, 80)).toBe(
+      'what    how\nwater   hot, but not boiling\nleaves  dry\n',
+    );
+    expect(await renderPlainGuide(table, 20)).toBe(
       'what    how\nwater   hot, but not\n        boiling\n\nleaves  dry\n',
     );
-    expect(await plain(table, 14)).toBe(
+    expect(await renderPlainGuide(table, 14)).toBe(
       'water\n  how: hot,\n  but not\n  boiling\n\nleaves\n  how: dry\n',
     );
   });
 
   it('breaks command lines so that they can be pasted', async () => {
-    const text = await plain('```sh\npromptrun run tea -i "milk=a little" -o q=high\n```\n', 32);
+    const text = await renderPlainGuide(
+      '```sh\npromptrun run tea -i "milk=a little" -o q=high\n```\n',
+      32,
+    );
     expect(text).toBe('  promptrun run tea -i \\\n    "milk=a little" -o q=high\n');
   });
 
   it('prints the addresses of links', async () => {
-    const text = await plain(
+    const text = await renderPlainGuide(
       '[Batches](batch.md), [a page](https://example.com/a), [code](../src).',
       200,
     );
@@ -70,11 +75,11 @@ describe('a guide on a terminal', () => {
 
   it.each(Object.entries(GUIDES))('%s keeps every word, and breaks none', async (_, file) => {
     const markdown = readFileSync(path.join(docs, file), 'utf8');
-    const wide = await plain(markdown, 5000);
+    const wide = await renderPlainGuide(markdown, 5000);
 
     const words = new Set(wide.split(/\s+/u));
     for (const columns of [40, 80]) {
-      const text = await plain(markdown, columns);
+      const text = await renderPlainGuide(markdown, columns);
       const lines = text.split('\n').filter(line => line.length > columns);
 
       // A line that is too long is one word, or a command with a quoted part that fits on no line.
@@ -92,7 +97,7 @@ describe('a guide on a terminal', () => {
     expect(sortedWords(shown)).toEqual(sortedWords(withoutLinks));
   });
 
-  it('is Markdown in a pipe, and coloured there if FORCE_COLOR asks for it', async () => {
+  it('is Markdown in a pipe, unless FORCE_COLOR asks for colours', async () => {
     const markdown = readFileSync(path.join(docs, 'agents.md'), 'utf8');
     expect((await runInProcess(['help', 'agents'])).stdout()).toBe(markdown);
     const coloured = await runInProcess(['help', 'agents'], { env: { FORCE_COLOR: '1' } });
@@ -132,7 +137,7 @@ describe('help on a narrow terminal', () => {
     expect(words(narrow).toSorted()).toEqual(words(wide).toSorted());
   });
 
-  it('puts descriptions below their flags, and its command lines can be pasted', async () => {
+  it('puts descriptions below their flags, and breaks command lines so that they can be pasted', async () => {
     const { stdout } = await runInProcess(['run', '--help', '--no-pager'], {
       terminal: { stdout: true },
       columns: 40,

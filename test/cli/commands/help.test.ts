@@ -10,14 +10,15 @@ const SOURCES = ['src', 'bin'].flatMap(directory =>
     .map(file => path.join(directory, file)),
 );
 
-const READ =
+/** Matches the names of environment variables in source code. */
+const VARIABLE_NAMES =
   /\benv(?:\.|\[')([A-Z][A-Z0-9_]+)|\b(PROMPTRUN_[A-Z]+(?:_[A-Z]+)*|XDG_\w+|(?:LOCAL)?APPDATA)\b/gu;
 
-it('lists every variable that is read', async () => {
+it('help environment lists every variable that the source reads', async () => {
   const { stdout } = await runInProcess(['help', 'environment']);
   const listed = new Set(stdout().match(/\b[A-Z][A-Z0-9_]+\b/gu));
   const read = SOURCES.flatMap(file =>
-    [...readFileSync(file, 'utf8').matchAll(READ)].map(
+    [...readFileSync(file, 'utf8').matchAll(VARIABLE_NAMES)].map(
       ([, accessed, named]) => accessed ?? named ?? '',
     ),
   );
@@ -37,7 +38,7 @@ it.each([['environment'], ['exit-codes'], ['flags']])('help %s fits 80 columns',
   for (const line of stdout().split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-it('the choices of a flag are listed, of a repeatable one too', async () => {
+it('--help lists the choices of a flag, and of a repeatable one too', async () => {
   const { stdout } = await runInProcess(['test', '--help']);
   const text = stdout().replace(/\s+/gu, ' ');
   expect(text).toContain('repeatable (choices: "junit", "json", "github", "html", "markdown")');

@@ -15,7 +15,8 @@ import {
 
 const RESOURCES = { hash: 'h1', resources: { models: [] } };
 
-const ASKED: Exchange = {
+/** The request that checks a key. */
+const KEY_CHECK: Exchange = {
   expect: { method: 'GET', path: '/resources', headers: { authorization: 'Bearer the-key' } },
   answer: success(RESOURCES),
 };
@@ -25,8 +26,8 @@ function readConfigFile(home: string, file: string): unknown {
 }
 
 describe('login', () => {
-  it('checks the key from standard input and keeps it for the profile default', async () => {
-    const { origin, baseUrl } = await scriptedServiceForTest(ASKED);
+  it('checks the key from standard input and stores it for the profile default', async () => {
+    const { origin, baseUrl } = await scriptedServiceForTest(KEY_CHECK);
     const { exitCode, stdout, stderr, home } = await runInProcess(
       ['login', '--no-keychain', '--base-url', origin],
       {
@@ -52,7 +53,7 @@ describe('login', () => {
     ]);
   });
 
-  it('keeps nothing if the service refuses the key', async () => {
+  it('stores nothing if the service refuses the key', async () => {
     const { origin } = await scriptedServiceForTest({
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key'),
     });
@@ -66,7 +67,7 @@ describe('login', () => {
     expect(exitCode).toBe(EXIT.unauthorised);
   });
 
-  it('names the address if the service has no such path', async () => {
+  it('names the base URL if the service does not have its path', async () => {
     const { origin } = await scriptedServiceForTest({
       answer: failure(404, 'NOT_FOUND_ERROR', 'the route does not exist'),
     });
@@ -79,8 +80,8 @@ describe('login', () => {
     expect(exitCode).toBe(EXIT.notFound);
   });
 
-  it('asks on a terminal, for the service it will be sent to', async () => {
-    const { origin } = await scriptedServiceForTest(ASKED);
+  it('asks for the key on a terminal, naming the host that gets it', async () => {
+    const { origin } = await scriptedServiceForTest(KEY_CHECK);
     const asked: string[] = [];
     const prompter = {
       secret: ({ message }: { message: string }) => {
@@ -99,9 +100,9 @@ describe('login', () => {
     expect(asked).toEqual([`API key for ${new URL(origin).host}`]);
   });
 
-  it('asks for an unknown address, and lets a refused key be typed again', async () => {
+  it('asks for a missing base URL, and for another key after a refused one', async () => {
     const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key') };
-    const { origin, baseUrl } = await scriptedServiceForTest(refused, ASKED);
+    const { origin, baseUrl } = await scriptedServiceForTest(refused, KEY_CHECK);
     const keys = ['wrong', 'the-key'];
     const prompter = {
       text: async ({ check }: { check: (answer: string) => unknown }) => {
@@ -120,7 +121,7 @@ describe('login', () => {
     expect(stderr()).toContain(`Logged in to ${baseUrl}`);
   });
 
-  it('does not ask if nothing may be asked', async () => {
+  it('asks nothing with --no-input', async () => {
     const { exitCode, stderr } = await runInProcess(
       ['login', '--base-url', 'https://a.test', '--no-input'],
       {
@@ -155,8 +156,8 @@ describe('login', () => {
     );
   });
 
-  it('stores for the profile that is named, and leaves the active one active', async () => {
-    const { origin, baseUrl } = await scriptedServiceForTest(ASKED);
+  it('stores the key for the named profile, and leaves the active one active', async () => {
+    const { origin, baseUrl } = await scriptedServiceForTest(KEY_CHECK);
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
     const args = ['login', '--profile', 'play', '--base-url', origin, '--no-keychain', '--json'];
     const { stdout } = await runInProcess(args, { home, stdin: 'the-key' });
@@ -171,13 +172,13 @@ describe('login', () => {
   });
 
   it('logs in to the active profile again without a base URL', async () => {
-    const { origin } = await scriptedServiceForTest(ASKED);
+    const { origin } = await scriptedServiceForTest(KEY_CHECK);
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', origin]);
     await runInProcess(['login', '--no-keychain'], { home, stdin: 'the-key' });
     expect(readConfigFile(home, 'credentials.json')).toMatchObject({ keys: { work: { origin } } });
   });
 
-  it('never turns a profile elsewhere unless it is named', async () => {
+  it('refuses to change the base URL of a profile that is not named', async () => {
     const { home } = await runInProcess([
       'profile',
       'add',
@@ -233,8 +234,8 @@ describe('login', () => {
 });
 
 describe('logout', () => {
-  it('forgets the key, not the profile', async () => {
-    const { origin } = await scriptedServiceForTest(ASKED);
+  it('removes the key, but keeps the profile', async () => {
+    const { origin } = await scriptedServiceForTest(KEY_CHECK);
     const { home } = await runInProcess(['login', '--no-keychain', '--base-url', origin], {
       stdin: 'the-key',
     });
@@ -248,7 +249,7 @@ describe('logout', () => {
     expect(again.exitCode).toBe(0);
   });
 
-  it('says so if there is no key to remove', async () => {
+  it('says that there is no key to remove', async () => {
     const { exitCode, stderr } = await runInProcess(['logout']);
     expect(stderr()).toBe('No profile is active. Nothing was removed.\n');
     expect(exitCode).toBe(0);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 
-/** Runs each line in one home and gives what the last one came to. */
+/** Runs command lines in the same home directory; returns the result of the last one. */
 async function runLines(...lines: string[]) {
   const home = temporaryDirectory();
   let last = await runInProcess(['profile', 'list'], { home });
@@ -12,7 +12,7 @@ async function runLines(...lines: string[]) {
 
 const ADD = 'profile add work --base-url https://a.test';
 
-it('makes the first profile the active one, and others when they are chosen', async () => {
+it('makes the first profile active, and another one with profile use', async () => {
   const list = await runLines(
     ADD,
     'profile add play --base-url http://127.0.0.1:9/v1',
@@ -42,18 +42,18 @@ it('changes the base URL of a profile', async () => {
   expect(JSON.parse(stdout())).toEqual(['https://b.test/v1']);
 });
 
-it('forgets a profile, active or not', async () => {
+it('removes the active profile', async () => {
   const { stdout, exitCode } = await runLines(ADD, 'profile remove work', 'profile list --json');
   expect(JSON.parse(stdout())).toEqual([]);
   expect(exitCode).toBe(0);
 });
 
-it('shows the embedded service only when it is the one in use', async () => {
+it('lists the embedded service only if it is active', async () => {
   const { stdout } = await runLines(ADD, 'profile use local', 'profile list');
   expect(stdout()).toBe('work\thttps://a.test/v1\tnone\t\nlocal\tbuilt in\tnone\tactive\n');
 });
 
-it('is a table on a terminal', async () => {
+it('lists profiles as a table on a terminal', async () => {
   const home = temporaryDirectory();
   await runInProcess(ADD.split(' '), { home });
   const { stdout } = await runInProcess(['profile', 'list'], {
@@ -81,15 +81,15 @@ it.each([
     '',
   ],
   ['profile add ../x --base-url https://b.test', "'../x' can't be the name of a profile", ''],
-])('%s is a usage error', async (line, what, hint) => {
+])('refuses "%s"', async (line, message, hint) => {
   const { exitCode, stderr } = await runLines(ADD, line);
   expect(stderr()).toMatch(/^error: .* \(USAGE_ERROR\)\n/);
-  expect(stderr()).toContain(what);
+  expect(stderr()).toContain(message);
   expect(stderr()).toContain(hint);
   expect(exitCode).toBe(EXIT.usage);
 });
 
-it('refuses a profile that would send a key in the clear', async () => {
+it('refuses a plain http URL, which would send the key unencrypted', async () => {
   const { exitCode, stderr } = await runLines('profile add x --base-url http://a.test');
   expect(stderr()).toContain('plain http');
   expect(exitCode).toBe(EXIT.usage);

@@ -5,7 +5,7 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { machine } from './prompts/local-machine.ts';
 
 describe('reset', () => {
-  it('asks, and off a terminal wants --yes', async () => {
+  it('needs --yes if it is not on a terminal', async () => {
     const { home, promptrun } = machine();
     mkdirSync(path.join(home, 'config'));
     writeFileSync(path.join(home, 'config', 'prompts.json'), '{}');
@@ -15,7 +15,7 @@ describe('reset', () => {
     expect(existsSync(path.join(home, 'config', 'prompts.json'))).toBe(false);
   });
 
-  it('clears settings and the journal, even damaged ones, and leaves the local service alone', async () => {
+  it('removes settings, damaged credentials and the journal, but nothing of the local service', async () => {
     const { home, promptrun } = machine();
     await promptrun(['run', 'hello', '-i', 'name=Ada']);
     await promptrun(['alias', 'set', 'h', 'hello']);

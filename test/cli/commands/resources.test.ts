@@ -2,9 +2,20 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
+import {
+  runInProcess,
+  startInProcess,
+  TEST_NOW,
+  temporaryDirectory,
+} from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
-import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  startScriptedService,
+  success,
+} from '../../support/scripted-service.ts';
 
 const MODELS = [
   { model: 'echo', modality: 'text', availableRunOptions: [] },
@@ -19,7 +30,8 @@ const MODELS = [
   },
 ];
 
-const ACTION = { 'action-require': 'refresh' };
+/** The header with which a service asks for a refresh of the cached models. */
+const REFRESH_HEADER = { 'action-require': 'refresh' };
 
 function resources(hash: string, headers: Record<string, string> = {}): Exchange {
   return {
@@ -46,7 +58,7 @@ describe('resources list', () => {
     expect(JSON.parse(stdout)).toEqual(MODELS);
   });
 
-  it('chooses by modality and by model', async () => {
+  it('filters models by modality and by name', async () => {
     const query = ['--query', '[].model'];
     expect(
       (await runWithScript([resources('h')], ['models', '--modality', 'image', ...query])).stdout,
@@ -60,30 +72,35 @@ describe('resources list', () => {
     });
   });
 
-  it('refuses a modality there is not, before anything is sent', async () => {
+  it('refuses an unknown modality before anything is sent', async () => {
     const { stderr, exitCode } = await runWithScript([], ['models', '--modality', 'imge']);
     expect(stderr).toContain('did you mean image?');
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('asks each time, but shows the cached models with --cached', async () => {
+  it('fetches the models each time, but shows the cached ones with --cached', async () => {
     const home = temporaryDirectory();
-    const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1' };
-    const first = await runWithScript([resources('h1'), resources('h1')], ['models'], {
-      home,
-    }).catch(() => undefined);
+    const service = await startScriptedService([resources('h1'), resources('h2')]);
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
+    await runInProcess(['models'], { home, env });
+    await runInProcess(['models'], { home, env });
+    await service.close();
+    service.verify();
 
-    expect(first).toBeUndefined(); // the second exchange is not used: one request only
+    const cached = await runInProcess(['models', '--cached', '--query', '[].model'], { home, env });
+    expect(JSON.parse(cached.stdout())).toEqual(['echo', 'card']);
+    expect(cached.exitCode).toBe(0);
+  });
 
-    const { stdout, exitCode } = await runInProcess(['models', '--cached'], {
-      home,
-      env: { ...env, PROMPTRUN_API_KEY: 'k' },
-    });
+  it('shows no cached models of another key', async () => {
+    const { home, service } = await runWithScript([resources('h1')], ['models']);
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'another-key' };
+    const { stdout, exitCode } = await runInProcess(['models', '--cached'], { home, env });
     expect(stdout()).toBe('');
     expect(exitCode).toBe(EXIT.notFound);
   });
 
-  it('says with exit 4 that nothing is cached', async () => {
+  it('exits with 4 if nothing is cached', async () => {
     const { stderr, exitCode } = await runWithScript([], ['resources', 'list', '--cached']);
     expect(stderr).toMatch(/^error: no models are cached/u);
     expect(exitCode).toBe(EXIT.notFound);
@@ -98,7 +115,7 @@ describe('resources list', () => {
 });
 
 describe('resources refresh and status', () => {
-  it('refresh, then show hash, age and file', async () => {
+  it('refreshes the models, then shows hash, age and file', async () => {
     const service = [resources('h1')];
     const {
       home,
@@ -141,7 +158,7 @@ describe('resources refresh and status', () => {
     expect(other.stdout()).toBe('null\n');
   });
 
-  it('print the whole answer as JSON', async () => {
+  it('prints the whole answer as JSON', async () => {
     const { stdout } = await runWithScript([resources('h1')], ['resources', 'refresh', '--json']);
     expect(JSON.parse(stdout)).toEqual({ hash: 'h1', resources: { models: MODELS } });
   });
@@ -175,10 +192,9 @@ describe('the cached hash', () => {
     },
   ];
 
-  it('is sent with every request from then on', async () => {
+  it('sends the hash with every request after a refresh', async () => {
     const script = [resources('h1'), ...me({}, 'h1')];
     const home = temporaryDirectory();
-    const { startScriptedService } = await import('../../support/scripted-service.ts');
     const service = await startScriptedService(script, { isOrdered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     await runInProcess(['resources', 'refresh'], { home, env });
@@ -187,21 +203,19 @@ describe('the cached hash', () => {
     service.verify();
   });
 
-  it('is renewed once, after the result is out, however often the service asks', async () => {
+  it('refreshes the models once, after the result is printed, however often the service asks', async () => {
     let shown = '';
     const script = [
-      ...me(ACTION),
+      ...me(REFRESH_HEADER),
       {
         expect: { path: '/resources' },
         answer: () => {
           shown = running.stdout();
-          return success({ hash: 'h2', resources: { models: MODELS } }, ACTION);
+          return success({ hash: 'h2', resources: { models: MODELS } }, REFRESH_HEADER);
         },
       },
     ];
 
-    const { startScriptedService } = await import('../../support/scripted-service.ts');
-    const { startInProcess } = await import('../../support/context.ts');
     const service = await startScriptedService(script, { isOrdered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     const running = startInProcess(['account', '--query', 'credits'], { env });
@@ -224,8 +238,8 @@ describe('the cached hash', () => {
     ['a page of an intermediary', html(502)],
     ['nonsense', success({ hash: 7 })],
     ['no answer', 'reset-after-body' as const],
-  ])('may fail to be renewed by %s: one try, no word, no fault', async (_, answer) => {
-    const script = [...me(ACTION), { expect: { path: '/resources' }, answer }];
+  ])('ignores %s in place of the refreshed models', async (_, answer) => {
+    const script = [...me(REFRESH_HEADER), { expect: { path: '/resources' }, answer }];
     const { stdout, stderr, exitCode } = await runWithScript(
       script,
       ['account', '--query', 'credits'],
@@ -238,35 +252,38 @@ describe('the cached hash', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('reports with --debug that it could not be refreshed', async () => {
+  it('reports a failed refresh with --debug', async () => {
     const script = [
-      ...me(ACTION),
+      ...me(REFRESH_HEADER),
       { expect: { path: '/resources' }, answer: failure(500, 'SERVER_ERROR', 'broken') },
     ];
     const { stderr } = await runWithScript(script, ['account', '--debug'], { isOrdered: false });
     expect(stderr).toContain('debug: models could not be refreshed');
   });
 
-  it('keeps the exit code of a command that failed', async () => {
+  it('keeps the exit code of a failed command after the refresh', async () => {
     const script = [
-      { expect: { path: '/runs' }, answer: failure(422, 'VALIDATION_ERROR', 'no', null, ACTION) },
+      {
+        expect: { path: '/runs' },
+        answer: failure(422, 'VALIDATION_ERROR', 'no', null, REFRESH_HEADER),
+      },
       resources('h2'),
     ];
     expect((await runWithScript(script, ['runs', 'list'])).exitCode).toBe(EXIT.usage);
   });
 
-  it('needs no second fetch after the command fetched by itself', async () => {
-    await runWithScript([resources('h1', ACTION)], ['resources', 'refresh']);
-    await runWithScript([resources('h1', ACTION)], ['models']);
+  it('refreshes nothing after a command that fetched the models itself', async () => {
+    await runWithScript([resources('h1', REFRESH_HEADER)], ['resources', 'refresh']);
+    await runWithScript([resources('h1', REFRESH_HEADER)], ['models']);
   });
 
-  it('is not renewed because of the answer to its own renewal', async () => {
-    const refused = failure(401, 'UNAUTHORIZED_ERROR', 'no', null, ACTION);
+  it('does not refresh again if the answer to a refresh asks for it', async () => {
+    const refused = failure(401, 'UNAUTHORIZED_ERROR', 'no', null, REFRESH_HEADER);
     await runWithScript(
       [{ expect: { path: '/resources' }, answer: refused }],
       ['resources', 'refresh'],
     );
-    const script = [...me(ACTION), { expect: { path: '/resources' }, answer: refused }];
+    const script = [...me(REFRESH_HEADER), { expect: { path: '/resources' }, answer: refused }];
     await runWithScript(script, ['account'], { isOrdered: false });
   });
 });

@@ -54,7 +54,7 @@ describe('serve', () => {
     expect(server.stderr()).toContain('To create another: promptrun keys create\n');
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('exits 0 on %s', async signal => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s', async signal => {
     const server = await startServe([]);
     expect(await server.stop(signal)).toBe(0);
   });
@@ -85,7 +85,7 @@ describe('serve', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it("can't be replayed, and the error says so", async () => {
+  it('refuses to be replayed', async () => {
     const argv = ['serve', '--replay', 'recordings'];
     const { exitCode, stdout, stderr } = await runInProcess(argv, { local: localService });
     expect(stdout()).toBe('');
@@ -108,7 +108,7 @@ describe('serve', () => {
     expect(stderr()).toContain('published mine');
   });
 
-  it('logs each request and the end of each run in a line, without keys or signatures, and nothing with --quiet', async () => {
+  it('logs each request and the end of each run without keys and signatures, and nothing with --quiet', async () => {
     const home = temporaryDirectory();
     const key = await createKey(home, '--user', 'ada');
 
@@ -142,7 +142,7 @@ describe('serve', () => {
     expect(await serveAndReadLog('--quiet')).toEqual([]);
   });
 
-  it('begins media URLs with --public-url and takes requests under its name', async () => {
+  it('begins media URLs with --public-url, and accepts requests at its own address', async () => {
     const home = temporaryDirectory();
     const key = await createKey(home);
     const { baseUrl } = await startServe(['--public-url', 'https://prompts.example/team/'], {
@@ -162,7 +162,7 @@ describe('serve', () => {
     expect(stderr()).toMatch(/^warning: 0\.0\.0\.0 .*--public-url/);
   });
 
-  it('says that a port is taken', async () => {
+  it('says that a port is in use', async () => {
     const server = createServer();
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());

@@ -17,7 +17,8 @@ import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
-const NOWHERE = { PROMPTRUN_CONFIG_DIR: '', PROMPTRUN_DATA_DIR: '', PROMPTRUN_STATE_DIR: '' };
+/** Without these, promptrun uses the default folders of the system. */
+const NO_FOLDERS = { PROMPTRUN_CONFIG_DIR: '', PROMPTRUN_DATA_DIR: '', PROMPTRUN_STATE_DIR: '' };
 
 const XDG = {
   XDG_CONFIG_HOME: '',
@@ -28,14 +29,14 @@ const XDG = {
 };
 
 /** Returns a home in which promptrun was used, with the user's own files in it. */
-async function usedHome(files: Readonly<Record<string, string>> = {}) {
+async function createUsedHome(files: Readonly<Record<string, string>> = {}) {
   const home = temporaryDirectory();
   for (const [name, text] of Object.entries({ 'note.prompt': 'Tea.\n', ...files })) {
     mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
     writeFileSync(path.join(home, name), text);
   }
 
-  const env = { HOME: home, USERPROFILE: home, ...NOWHERE, ...XDG };
+  const env = { HOME: home, USERPROFILE: home, ...NO_FOLDERS, ...XDG };
   const promptrun = (argv: readonly string[]) =>
     runInProcess(argv, { home, env, local: localService });
   await promptrun(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy']);
@@ -52,12 +53,12 @@ async function usedHome(files: Readonly<Record<string, string>> = {}) {
   return { home, promptrun };
 }
 
-function everythingIn(home: string): string[] {
+function listEverythingIn(home: string): string[] {
   return readdirSync(home, { recursive: true, encoding: 'utf8' }).sort();
 }
 
 /** Returns the command lines that, by the help, install completion. */
-async function installLines(): Promise<Map<string, string>> {
+async function readInstallCommands(): Promise<Map<string, string>> {
   const { stdout } = await runInProcess(['completion', '--help']);
   const text = stdout().replaceAll(/\n {4,}/gu, ' ');
   return new Map(
@@ -69,7 +70,7 @@ async function installLines(): Promise<Map<string, string>> {
 }
 
 describe.skipIf(process.platform !== 'linux')('uninstall', () => {
-  it('removes what promptrun keeps, its lines, and nothing else', async () => {
+  it('removes what promptrun keeps, and its start-up lines, but nothing else', async () => {
     const earlier = [
       'source <(promptrun completion bash)',
       'if command -v promptrun >/dev/null; then source <(promptrun completion bash); fi',
@@ -82,7 +83,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
       'note.prompt',
       'notes/results.jsonl',
     ];
-    const { home, promptrun } = await usedHome({
+    const { home, promptrun } = await createUsedHome({
       '.bashrc': rc,
       'hello.test.yaml': 'cases: [{ inputs: { name: Ada } }]\ntarget: hello\n',
       'labels.csv': 'output,rubric,label\nHi,is kind,yes\n',
@@ -102,9 +103,9 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     const { exitCode, stderr } = await promptrun(['uninstall', '--yes']);
     expect(exitCode).toBe(0);
 
-    const files = everythingIn(home).filter(name => lstatSync(path.join(home, name)).isFile());
+    const files = listEverythingIn(home).filter(name => lstatSync(path.join(home, name)).isFile());
     expect(files).toEqual(ownFiles);
-    expect(everythingIn(home).filter(name => name.endsWith('promptrun'))).toEqual([]);
+    expect(listEverythingIn(home).filter(name => name.endsWith('promptrun'))).toEqual([]);
     expect(readFileSync(path.join(home, '.bashrc'), 'utf8')).toBe(
       '# mine\nexport A=1\nalias p=promptrun\n',
     );
@@ -113,8 +114,8 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
   });
 
   it('lists everything and removes nothing with --dry-run, and without --yes off a terminal', async () => {
-    const { home, promptrun } = await usedHome();
-    const before = everythingIn(home);
+    const { home, promptrun } = await createUsedHome();
+    const before = listEverythingIn(home);
     const dry = await promptrun(['uninstall', '--dry-run']);
     const refused = await promptrun(['uninstall']);
 
@@ -127,11 +128,11 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
       expect(dry.stdout()).toContain(`${path.sep}${name}\t`);
     }
 
-    expect(everythingIn(home)).toEqual(before);
+    expect(listEverythingIn(home)).toEqual(before);
   });
 
-  it.runIf(hasLinks)('keeps what it did not write, and follows no link', async () => {
-    const { home, promptrun } = await usedHome({
+  it.runIf(hasLinks)('keeps files that promptrun did not write, and follows no link', async () => {
+    const { home, promptrun } = await createUsedHome({
       '.local/share/promptrun/models.yaml': 'models: []\n',
       '.local/share/promptrun/media/holiday.png': 'mine',
       'elsewhere/journal.jsonl': 'mine',
@@ -162,15 +163,15 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
   });
 
   it.runIf(isPosix)(
-    'removes the lines that help prints, which are silent if promptrun is gone',
+    'removes the lines that help suggests, which are silent if promptrun is gone',
     async () => {
-      const lines = await installLines();
+      const lines = await readInstallCommands();
       expect([...lines.keys()]).toEqual(['bash', 'zsh', 'fish', 'powershell']);
 
       // The bash 3.2 of macOS reads nothing from a process.
       expect(lines.get('bash')).not.toContain('<(');
 
-      const { home, promptrun } = await usedHome({ '.config/fish/config.fish': '' });
+      const { home, promptrun } = await createUsedHome({ '.config/fish/config.fish': '' });
       const files = { bash: '.bashrc', zsh: '.zshrc', fish: '.config/fish/config.fish' };
       for (const [shell, file] of Object.entries(files)) {
         execFileSync('/bin/sh', ['-c', lines.get(shell) ?? ''], {
@@ -204,10 +205,12 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     ['another encoding', 'latin1', ''],
   ] as const)('edits a start-up file in %s', async (_, encoding, byteOrderMark) => {
     const line =
-      (await installLines()).get('powershell')?.match(/Add-Content \$PROFILE '(.*)'/u)?.[1] ?? '';
+      (await readInstallCommands())
+        .get('powershell')
+        ?.match(/Add-Content \$PROFILE '(.*)'/u)?.[1] ?? '';
     expect(line).toContain('promptrun completion powershell');
 
-    const { home, promptrun } = await usedHome();
+    const { home, promptrun } = await createUsedHome();
     const file = path.join(home, '.config/powershell/Microsoft.PowerShell_profile.ps1');
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, Buffer.from(`${byteOrderMark}${line}\r\n# Grüße\r\n`, encoding));
@@ -221,13 +224,13 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     ['cmd', 'del'],
     ['powershell', 'Remove-Item'],
     ['windows-powershell', 'Remove-Item'],
-  ] as const)('names a command of %s that removes a file', (shell, command) => {
+  ] as const)('returns the command with which %s removes a file', (shell, command) => {
     expect(buildFileRemoval('/a/promptrun', shell)).toBe(`${command} /a/promptrun`);
   });
 
-  it('shows each place whole on a narrow terminal', async () => {
-    const { home } = await usedHome();
-    const env = { HOME: home, ...NOWHERE, ...XDG };
+  it('shows whole paths on a narrow terminal', async () => {
+    const { home } = await createUsedHome();
+    const env = { HOME: home, ...NO_FOLDERS, ...XDG };
     const { stdout } = await runInProcess(['uninstall', '--dry-run'], {
       home,
       env,
@@ -240,11 +243,11 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
   });
 
   it('removes nothing while a serve uses the store', async () => {
-    const { home, promptrun } = await usedHome();
+    const { home, promptrun } = await createUsedHome();
     const service = await localService.serve({
       dataDir: path.join(home, '.local/share/promptrun'),
     });
-    const before = everythingIn(home);
+    const before = listEverythingIn(home);
     const refused = await promptrun(['uninstall', '--yes']);
 
     expect(refused.stderr()).toMatch(
@@ -252,16 +255,16 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     );
     expect(refused.exitCode).toBe(EXIT.usage);
 
-    expect(everythingIn(home)).toEqual(before);
+    expect(listEverythingIn(home)).toEqual(before);
 
     await service.close();
     expect((await promptrun(['uninstall', '--yes'])).exitCode).toBe(0);
     expect(existsSync(path.join(home, '.local/share/promptrun'))).toBe(false);
   });
 
-  it('says that there is nothing on a machine that was never used', async () => {
+  it('lists nothing on a machine on which promptrun was never used', async () => {
     const home = temporaryDirectory();
-    const env = { HOME: home, ...NOWHERE, ...XDG };
+    const env = { HOME: home, ...NO_FOLDERS, ...XDG };
     const { exitCode, stdout, stderr } = await runInProcess(['uninstall', '--yes'], { home, env });
     expect(stdout()).toBe('');
     expect(exitCode).toBe(0);

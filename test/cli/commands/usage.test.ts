@@ -5,7 +5,7 @@ import { type CommandResult, runInProcess, temporaryDirectory } from '../../supp
 import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
 
 describe('usage', () => {
-  it('shows what the runs of a period cost, by prompt, day, model and status', async () => {
+  it('shows the cost of the runs of a period by prompt, model, status and day', async () => {
     const home = temporaryDirectory();
     const run = (...argv: string[]): Promise<CommandResult> =>
       runInProcess(['-q', ...argv], { home, local: localService });
@@ -39,13 +39,13 @@ describe('usage', () => {
     const terminal = { home, local: localService, terminal: { stdout: true } };
     expect((await runInProcess(['usage'], terminal)).stdout()).toMatch(/^hello .* {2}█{10}$/mu);
 
-    const none = await run('usage', '--since', '2d', '--until', '1d', '--json');
-    expect(none.stdout()).toBe('[]\n');
-    expect(none.exitCode).toBe(0);
+    const emptyPeriod = await run('usage', '--since', '2d', '--until', '1d', '--json');
+    expect(emptyPeriod.stdout()).toBe('[]\n');
+    expect(emptyPeriod.exitCode).toBe(0);
     expect((await run('usage', '--since', '1d', '--until', '2d')).exitCode).toBe(EXIT.usage);
   });
 
-  it('takes runs of another service whose names are not texts', async () => {
+  it('accepts runs whose names are not texts', async () => {
     const id = '00000000-0000-4000-8000-000000000001';
     const createdAt = new Date().toISOString();
     const run = {

@@ -37,8 +37,11 @@ const run = (...argv: string[]): Promise<CommandResult> =>
 const check = (...flags: string[]): Promise<CommandResult> =>
   run('judge', 'check', 'labels.csv', '--judge', 'tiny', '--concurrency', '1', ...flags);
 
-/** Rows with these labels; the judge answers with these letters in turn, the last one forever. */
-function answer(labels: string, answers: string): void {
+/**
+ * Writes rows with these labels, and lets the judge answer with these letters in turn, the last one
+ * repeatedly. `y` stands for pass or yes.
+ */
+function setUpLabels(labels: string, answers: string): void {
   const rows = Array.from(
     labels,
     (label, index) => `answer ${index + 1},is polite,${label === 'y' ? 'pass' : 'fail'}\n`,
@@ -50,8 +53,8 @@ function answer(labels: string, answers: string): void {
 }
 
 describe('judge check', () => {
-  it('reports agreement, kappa, the pass rate of each, and the cases in which they differ', async () => {
-    answer('yyyyyynnnn', 'yyyyynnnny');
+  it('reports agreement, kappa, the numbers of passes, and the rows that differ', async () => {
+    setUpLabels('yyyyyynnnn', 'yyyyynnnny');
     const { stdout, exitCode } = await check();
     expect(stdout()).toBe(
       `agreement: 8 of 10, 80 %; the true rate is probably between 49 and 94 %
@@ -64,15 +67,15 @@ row 10: label fail, judge pass: no reason given
     expect(exitCode).toBe(0);
   });
 
-  it('asks as a rubric does', async () => {
-    answer('y', 'y');
+  it('asks the question of a rubric', async () => {
+    setUpLabels('y', 'y');
     await check();
     expect(provider.requests[0]?.text).toContain('Rubric: is polite');
     expect(provider.requests[0]?.text).toContain('answer 1');
   });
 
-  it('prints its figures as JSON', async () => {
-    answer('yyyyyynnnn', 'yyyyynnnny');
+  it('prints the agreement as JSON', async () => {
+    setUpLabels('yyyyyynnnn', 'yyyyynnnny');
     const { stdout } = await check('--json');
     expect(JSON.parse(stdout())).toEqual({
       rows: 10,
@@ -106,8 +109,8 @@ row 10: label fail, judge pass: no reason given
     });
   });
 
-  it('reports how often the judge agrees with itself, and goes by its first answers otherwise', async () => {
-    answer('yn', 'yynnnn');
+  it('reports how often the judge agrees with itself, and compares its first answers with the labels', async () => {
+    setUpLabels('yn', 'yynnnn');
     const { stdout } = await check('--repeat', '3', '--json');
     expect(JSON.parse(stdout())).toMatchObject({
       rows: 2,
@@ -124,8 +127,8 @@ row 10: label fail, judge pass: no reason given
       flags: ['--min-kappa', '0.5', '--sure'],
       reason: /the low end of the interval of Cohen's kappa is 0\.\d{3}, below --min-kappa 0\.5\n/u,
     },
-  ])('fails on a lower kappa, and says why: $flags', async ({ flags, reason }) => {
-    answer('yyyyyynnnn', 'yyyyynnnny');
+  ])('exits with 5 if kappa is too low, and says why: $flags', async ({ flags, reason }) => {
+    setUpLabels('yyyyyynnnn', 'yyyyynnnny');
     const { exitCode, stderr } = await check(...flags);
     expect(stderr()).toMatch(reason);
     expect(exitCode).toBe(EXIT.runFailed);
@@ -134,15 +137,15 @@ row 10: label fail, judge pass: no reason given
   it.each([[['--min-kappa', '0.5']], [['--min-kappa', '0', '--sure']]])(
     'succeeds if kappa is high enough: %j',
     async flags => {
-      answer('yyyyyynnnn', 'yyyyynnnny');
+      setUpLabels('yyyyyynnnn', 'yyyyynnnny');
       const { exitCode, stderr } = await check(...flags);
       expect(stderr()).not.toContain('below');
       expect(exitCode).toBe(0);
     },
   );
 
-  it('names its runs if standard output does not take the figures', async () => {
-    answer('yyn', 'yyn');
+  it('names the runs if the agreement could not be printed', async () => {
+    setUpLabels('yyn', 'yyn');
     const argv = ['judge', 'check', 'labels.csv', '--judge', 'tiny'];
     const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data') };
     const options = { home, local: localService, env, readerTakes: 3, isDiskFull: true };
@@ -155,9 +158,9 @@ row 10: label fail, judge pass: no reason given
     { flags: [], code: 0 },
     { flags: ['--min-kappa', '0.1'], code: EXIT.runFailed },
   ])(
-    'says that kappa is not defined if both always say the same: $flags',
+    'says that kappa is not defined if all labels and verdicts are the same: $flags',
     async ({ flags, code }) => {
-      answer('yyy', 'y');
+      setUpLabels('yyy', 'y');
       const { stdout, exitCode } = await check(...flags);
       expect(stdout()).toContain("Cohen's kappa: not defined");
       expect(exitCode).toBe(code);
@@ -167,7 +170,7 @@ row 10: label fail, judge pass: no reason given
     },
   );
 
-  it('takes JSONL, labels of all forms, a common rubric and the setting judge', async () => {
+  it('accepts JSONL, labels of all forms, a common rubric and the setting judge', async () => {
     const labels = ['"pass"', '"Yes"', 'true', '1', '"fail"', '"no"', 'false', '"0"'];
     write(
       'labels.jsonl',
@@ -215,17 +218,20 @@ row 10: label fail, judge pass: no reason given
       flags: ['--cancel'],
       message: '--cancel needs --resume',
     },
-  ])('is a usage error, and asks nothing: $message', async ({ labels, flags, message }) => {
-    provider.reset(chatAnswer('yes'));
-    write('labels.csv', labels);
-    const { exitCode, stderr } = await check(...flags);
-    expect(stderr()).toContain(message);
-    expect(exitCode).toBe(EXIT.usage);
-    expect(provider.requests).toHaveLength(0);
-  });
+  ])(
+    'refuses faulty labels and flags, and asks nothing: $message',
+    async ({ labels, flags, message }) => {
+      provider.reset(chatAnswer('yes'));
+      write('labels.csv', labels);
+      const { exitCode, stderr } = await check(...flags);
+      expect(stderr()).toContain(message);
+      expect(exitCode).toBe(EXIT.usage);
+      expect(provider.requests).toHaveLength(0);
+    },
+  );
 
   it('needs a judge', async () => {
-    answer('y', 'y');
+    setUpLabels('y', 'y');
     const { exitCode, stderr } = await run('judge', 'check', 'labels.csv');
     expect(stderr()).toContain('--judge is missing');
     expect(exitCode).toBe(EXIT.usage);
@@ -237,8 +243,8 @@ row 10: label fail, judge pass: no reason given
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('leaves rows out that were not judged, and ends with their code', async () => {
-    answer('yyn', 'y');
+  it('leaves out rows that were not judged, and exits with the code of their fault', async () => {
+    setUpLabels('yyn', 'y');
     provider.reset(chatAnswer('yes'), chatAnswer('perhaps'), chatAnswer('no'));
     const { exitCode, stdout, stderr } = await check();
     expect(stdout()).toContain('agreement: 2 of 2');
@@ -246,8 +252,8 @@ row 10: label fail, judge pass: no reason given
     expect(exitCode).toBe(EXIT.fault);
   });
 
-  it('reads past the thoughts of a judge, unless the answer could have ended them', async () => {
-    answer('ynn', 'y');
+  it('ignores the thoughts of a judge, unless they contain their own end mark', async () => {
+    setUpLabels('ynn', 'y');
     provider.reset(
       chatAnswer('<think>\nNo rudeness here.\n</think>\n\nYes, it is.'),
       chatAnswer(`<think>${'hm '.repeat(9000)}</think>**No**`),
@@ -259,8 +265,8 @@ row 10: label fail, judge pass: no reason given
     expect(stderr()).toContain('the judge answered neither yes nor no; 1 row not judged');
   });
 
-  it('repeats a failed run with --retry-failed, and no other', async () => {
-    answer('yy', 'y');
+  it('asks again after a failed run only with --retry-unknown', async () => {
+    setUpLabels('yy', 'y');
     provider.reset(
       chatAnswer('yes'),
       chatAnswer('', { finish_reason: 'content_filter' }),
@@ -279,17 +285,17 @@ row 10: label fail, judge pass: no reason given
     expect(provider.requests).toHaveLength(3);
   });
 
-  it('records and replays, each repetition its own', async () => {
-    answer('yn', 'yynnnn');
+  it('records and replays each repetition separately', async () => {
+    setUpLabels('yn', 'yynnnn');
     const live = await check('--repeat', '3', '--json', '--record', 'recorded');
-    const asked = provider.requests.length;
+    const requestCount = provider.requests.length;
     const replayed = await check('--repeat', '3', '--json', '--replay', 'recorded');
     expect(JSON.parse(replayed.stdout())).toEqual(JSON.parse(live.stdout()));
-    expect(provider.requests).toHaveLength(asked);
+    expect(provider.requests).toHaveLength(requestCount);
   });
 
   it('stops at the cap, and resumes under a higher one without paying twice', async () => {
-    answer('yyyynn', '');
+    setUpLabels('yyyynn', '');
     const ledger = new ProviderLedger();
     provider.reset(ledger.handler);
     ledger.verdict = () => ({ text: 'Yes.' });
@@ -307,8 +313,8 @@ row 10: label fail, judge pass: no reason given
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(6);
   });
 
-  it('goes through the batch of the provider at half the price, with --sure too', async () => {
-    answer('yyyynnn', 'y');
+  it('asks in one batch of the provider, with --sure too', async () => {
+    setUpLabels('yyyynnn', 'y');
     const ledger = new ProviderLedger();
     ledger.verdict = ({ parameters }) => {
       const [, number = '0'] = /answer (\d)/u.exec(JSON.stringify(parameters['messages'])) ?? [];

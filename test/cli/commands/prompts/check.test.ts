@@ -32,7 +32,7 @@ describe('prompts check', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('finds the files of a pattern, which the shells of Windows leave as it is', async () => {
+  it('expands wildcards, which the shells of Windows leave as they are', async () => {
     const { promptrun } = machine({
       'a.prompt': '{{#if x}}',
       'b.prompt': '{{#if x}}',
@@ -47,10 +47,10 @@ describe('prompts check', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  const BAD = '---\nmodel: nowhere\ninput:\n  schema:\n    a: strin\n---\n{{#if a}}x\n';
+  const FAULTY_PROMPT = '---\nmodel: nowhere\ninput:\n  schema:\n    a: strin\n---\n{{#if a}}x\n';
 
-  it('shows every fault with its place, and exits 2', async () => {
-    const { promptrun } = machine({ 'bad.prompt': BAD, 'sum.prompt': SUM });
+  it('reports every fault with line and column, and exits with 2', async () => {
+    const { promptrun } = machine({ 'bad.prompt': FAULTY_PROMPT, 'sum.prompt': SUM });
     const { stdout, stderr, exitCode } = await promptrun([
       'prompts',
       'check',
@@ -66,8 +66,8 @@ describe('prompts check', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('prints them as an array with --json', async () => {
-    const { promptrun } = machine({ 'bad.prompt': BAD });
+  it('prints the findings as an array with --json', async () => {
+    const { promptrun } = machine({ 'bad.prompt': FAULTY_PROMPT });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bad.prompt', '--json']);
     expect(JSON.parse(stdout)).toContainEqual(
       expect.objectContaining({ severity: 'fault', file: 'bad.prompt', line: 5 }),
@@ -75,7 +75,7 @@ describe('prompts check', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('accepts what is merely unknown, with a note', async () => {
+  it('notes an unknown field, and exits with 0', async () => {
     const { promptrun } = machine({ 'x.prompt': '---\nmodel: echo\nflavour: mint\n---\nx\n' });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'x.prompt']);
     expect(stdout).toMatch(/^x\.prompt:3:1: note: .*flavour/);
@@ -94,18 +94,20 @@ describe('prompts check', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('reports a model that is not on this machine as a fault only if asked to, and prints its schema', async () => {
+  it('reports an unknown model as a fault only with --models', async () => {
     const { promptrun } = machine({ 'x.prompt': '---\nmodel: nowhere/x\n---\nx\n' });
-    const plain = await promptrun(['prompts', 'check', 'x.prompt']);
+    const lenient = await promptrun(['prompts', 'check', 'x.prompt']);
 
-    expect(plain.stdout).toMatch(/^x\.prompt:2:8: note: /);
-    expect(plain.exitCode).toBe(0);
+    expect(lenient.stdout).toMatch(/^x\.prompt:2:8: note: /);
+    expect(lenient.exitCode).toBe(0);
 
     const strict = await promptrun(['prompts', 'check', 'x.prompt', '--models']);
     expect(strict.stdout).toMatch(/^x\.prompt:2:8: fault: /);
     expect(strict.exitCode).toBe(EXIT.usage);
+  });
 
-    const { stdout } = await promptrun(['prompts', 'check', '--print-schema']);
+  it('prints the schema of the front matter with --print-schema', async () => {
+    const { stdout } = await machine().promptrun(['prompts', 'check', '--print-schema']);
     expect(JSON.parse(stdout)).toMatchObject({ properties: { model: { type: 'string' } } });
   });
 });

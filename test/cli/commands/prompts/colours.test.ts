@@ -6,7 +6,7 @@ import { machine, SUM } from './local-machine.ts';
 describe('on a terminal with colours', () => {
   const options = { terminal: { stdout: true }, env: { FORCE_COLOR: '1', PAGER: 'cat' } };
 
-  it('prompts check colours its words', async () => {
+  it('prompts check colours the word fault', async () => {
     const { promptrun } = machine({ 'a.prompt': '---\nmodel: echo\n---\n{{a\n' });
     const { stdout } = await promptrun(['prompts', 'check', 'a.prompt'], options);
     expect(stdout).toBe('a.prompt:4:1: \u001b[31mfault:\u001b[39m this tag is never closed\n');

@@ -11,7 +11,7 @@ describe('prompts without a verb', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('explains itself if the service has no such list, and asks it nothing', async () => {
+  it('prints its help if another service is configured, and sends it nothing', async () => {
     const { stdout, exitCode } = await runWithScript([], ['prompts']);
     expect(stdout).toMatch(/^Usage: promptrun prompts \[options\] \[command\]/);
     expect(exitCode).toBe(0);
@@ -25,7 +25,7 @@ describe('prompts without a verb', () => {
 });
 
 describe('prompts get', () => {
-  it('says how to run a prompt by the name it was asked for', async () => {
+  it('shows how to run the prompt by the name that was given', async () => {
     const { stdout } = await machine().promptrun(['prompts', 'get', 'hello', '--no-color'], {
       terminal: { stdout: true },
     });
@@ -42,7 +42,7 @@ describe('prompts get', () => {
 });
 
 describe('prompts list', () => {
-  it('shows every prompt of the local service, with nothing to search for', async () => {
+  it('lists every prompt of the local service', async () => {
     const { promptrun } = machine();
     const { stdout, exitCode } = await promptrun(['prompts', 'list', '--query', 'sort([].slug)']);
     expect(JSON.parse(stdout)).toEqual(
@@ -51,7 +51,7 @@ describe('prompts list', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('names the search if a service has no such list', async () => {
+  it('suggests the search if a service does not list its prompts', async () => {
     const script = [
       { expect: { path: '/prompts' }, answer: failure(404, 'NOT_FOUND_ERROR', 'no such endpoint') },
     ];
@@ -62,7 +62,7 @@ describe('prompts list', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('succeeds with no output if there are no prompts', async () => {
+  it('prints an empty list if there are no prompts', async () => {
     const script = [
       { expect: { path: '/prompts' }, answer: success({ rows: [], hasMore: false }) },
     ];

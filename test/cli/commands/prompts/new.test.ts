@@ -9,7 +9,7 @@ describe('prompts new', () => {
     [[], "promptrun run sub/tides.prompt -i 'topic=…'"],
     [['--image'], "promptrun run sub/tides.prompt -i 'place=…'"],
   ])(
-    '%j writes a prompt that is right, its test file, and a command that runs it',
+    '%j writes a valid prompt and its test file, and shows a command that runs it',
     async (flags, command) => {
       const { home, promptrun } = machine();
       const { stdout, stderr, exitCode } = await promptrun([
@@ -40,7 +40,7 @@ describe('prompts new', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('says in words why nothing can be written, without the name of a temporary file', async () => {
+  it('says why nothing can be written, without the name of a temporary file', async () => {
     const { promptrun } = machine({ 'a.txt': '' });
     expect(await promptrun(['prompts', 'new', 'a.txt/tides'])).toMatchObject({
       exitCode: EXIT.usage,
@@ -49,7 +49,7 @@ describe('prompts new', () => {
     });
   });
 
-  it('converts a prompt of GitHub Models, which then says the same to the model', async () => {
+  it('converts a prompt of GitHub Models into one that renders the same messages', async () => {
     const { promptrun } = machine({ 'sum.prompt.yml': GITHUB_PROMPT });
     const { stdout, stderr, exitCode } = await promptrun([
       'prompts',
@@ -85,7 +85,7 @@ describe('prompts new', () => {
     });
   });
 
-  it('reports the faults of a file that it cannot convert', async () => {
+  it('reports the fault of a file that it cannot convert', async () => {
     const { promptrun, home } = machine({
       'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n    content: x\n',
     });
@@ -97,7 +97,7 @@ describe('prompts new', () => {
     expect(existsSync(path.join(home, 'a.prompt'))).toBe(false);
   });
 
-  it('overwrites nothing, and leaves no partial files', async () => {
+  it('writes no file if one of them already exists', async () => {
     const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'tides.prompt']);
     expect(stderr).toMatch(/^error: tides\.test\.yaml already exists/);

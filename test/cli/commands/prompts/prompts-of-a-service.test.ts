@@ -36,7 +36,7 @@ image 1  required                         a stamp
 Run it: promptrun run ${VERSION} -i 'place=…' --image photo.png
 `;
 
-function exchange(
+function getExchange(
   pathname: string,
   data: unknown,
   query: Record<string, string | null> = {},
@@ -46,7 +46,7 @@ function exchange(
 
 describe('prompts get', () => {
   it('shows the inputs a prompt expects and how to run it', async () => {
-    const script = [exchange(`/prompts/${PROMPT}`, POSTCARD, { versionId: null })];
+    const script = [getExchange(`/prompts/${PROMPT}`, POSTCARD, { versionId: null })];
     const { stdout, exitCode } = await runWithScript(script, ['prompts', 'get', PROMPT], {
       ...ON_TERMINAL,
       columns: 100,
@@ -55,14 +55,14 @@ describe('prompts get', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('shows the version that is asked for', async () => {
-    const script = [exchange(`/prompts/${PROMPT}`, POSTCARD, { versionId: VERSION })];
+  it('shows the version of --version-id', async () => {
+    const script = [getExchange(`/prompts/${PROMPT}`, POSTCARD, { versionId: VERSION })];
     await runWithScript(script, ['prompt', 'get', PROMPT, '--version-id', VERSION]);
   });
 
-  it('prints a line for each fact and each input for programs', async () => {
+  it('prints a line for each fact and each input when piped', async () => {
     const { stdout } = await runWithScript(
-      [exchange(`/prompts/${PROMPT}`, POSTCARD)],
+      [getExchange(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT],
     );
     expect(stdout.split('\n')).toEqual([
@@ -79,15 +79,15 @@ describe('prompts get', () => {
 
   it('prints the JSON unchanged', async () => {
     const { stdout } = await runWithScript(
-      [exchange(`/prompts/${PROMPT}`, POSTCARD)],
+      [getExchange(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT, '--json'],
     );
     expect(JSON.parse(stdout)).toEqual(POSTCARD);
   });
 
-  it('keeps the config, so that it needs no second request', async () => {
+  it('caches the config', async () => {
     const { home } = await runWithScript(
-      [exchange(`/prompts/${PROMPT}`, POSTCARD)],
+      [getExchange(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT],
     );
     expect(readFileSync(path.join(home, 'config/prompts.json'), 'utf8')).toContain(
@@ -99,21 +99,21 @@ describe('prompts get', () => {
     [{}, 'not described in a known form'],
     [{ textInputs: {}, imageInputs: [] }, 'It takes no inputs.'],
     [null, 'not described in a known form'],
-  ])('describes the config %j with the facts that are known', async (config, words) => {
-    const script = [exchange(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
+  ])('explains the config %j', async (config, expectedText) => {
+    const script = [getExchange(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
     const { stdout } = await runWithScript(script, ['prompts', 'get', PROMPT], ON_TERMINAL);
-    expect(stdout).toContain(words);
+    expect(stdout).toContain(expectedText);
     expect(stdout).toContain(`Run it: promptrun run ${VERSION}\n`);
   });
 
-  it("prints an example that is safe to paste and can't drive a terminal", async () => {
+  it('prints an example that is safe to paste, without control characters', async () => {
     const textInputs = {
       "a'; touch x; '": { required: true, enum: ['$(y)'] },
       '\u001b[2J': { required: true },
     };
-    const odd = { ...POSTCARD, title: '\u001b]0;t\u0007', config: { textInputs } };
+    const hostilePrompt = { ...POSTCARD, title: '\u001b]0;t\u0007', config: { textInputs } };
     const { stdout } = await runWithScript(
-      [exchange(`/prompts/${PROMPT}`, odd)],
+      [getExchange(`/prompts/${PROMPT}`, hostilePrompt)],
       ['prompts', 'get', PROMPT],
       {
         ...ON_TERMINAL,
@@ -125,7 +125,7 @@ describe('prompts get', () => {
     expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i $'\033[2J=…'`);
   });
 
-  it("says that the prompt doesn't exist", async () => {
+  it('exits with 4 if the prompt does not exist', async () => {
     const script = [
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such prompt') },
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such version') },
@@ -135,7 +135,7 @@ describe('prompts get', () => {
     expect(exitCode).toBe(EXIT.notFound);
   });
 
-  it.each(['..', '%2e%2e', 'a/b', ''])('sends nothing for the id %j', async id => {
+  it.each(['..', '%2e%2e', 'a/b', ''])('refuses the id %j before anything is sent', async id => {
     expect((await runWithScript([], ['prompts', 'get', id])).exitCode).toBe(EXIT.usage);
   });
 });
@@ -146,14 +146,14 @@ describe('versions', () => {
     { promptVersionId: PROMPT, publishedAt: '2025-01-02T03:04:05.000Z' },
   ];
   const script = [
-    exchange(`/prompts/${PROMPT}/versions`, {
+    getExchange(`/prompts/${PROMPT}/versions`, {
       promptId: PROMPT,
       title: 'Postcard',
       versions: entries,
     }),
   ];
 
-  it('are a table on a terminal', async () => {
+  it('lists versions as a table on a terminal', async () => {
     const { stdout } = await runWithScript(script, ['versions', 'list', PROMPT], ON_TERMINAL);
     expect(stdout).toBe(
       [
@@ -165,7 +165,7 @@ describe('versions', () => {
     );
   });
 
-  it('are tab-separated lines in a pipe and an array in JSON', async () => {
+  it('lists versions as tab-separated lines when piped, and as an array with --json', async () => {
     const { stdout } = await runWithScript(script, ['version', 'list', PROMPT]);
     expect(stdout).toBe(
       `${VERSION}\t${POSTCARD.publishedAt}\tlatest\n${PROMPT}\t2025-01-02T03:04:05.000Z\t\n`,
@@ -174,8 +174,8 @@ describe('versions', () => {
     expect(JSON.parse(json.stdout)).toEqual(entries);
   });
 
-  it('show their inputs one by one', async () => {
-    const one = [exchange(`/prompt-versions/${VERSION}`, POSTCARD)];
+  it('shows the inputs of one version', async () => {
+    const one = [getExchange(`/prompt-versions/${VERSION}`, POSTCARD)];
     const { stdout } = await runWithScript(one, ['versions', 'get', VERSION], {
       ...ON_TERMINAL,
       columns: 100,
@@ -211,46 +211,53 @@ describe('prompts search', () => {
     configs: {},
   };
 
-  const found = (...rows: unknown[]): Exchange[] => [
-    exchange('/prompts/publish', { rows }, { q: 'post card' }),
+  const searchResult = (...rows: unknown[]): Exchange[] => [
+    getExchange('/prompts/publish', { rows }, { q: 'post card' }),
   ];
 
-  it('sends the words as one query', async () => {
-    const { stdout } = await runWithScript(found(row), ['prompts', 'search', ' post', 'card ']);
+  it('sends all words as one query', async () => {
+    const { stdout } = await runWithScript(searchResult(row), [
+      'prompts',
+      'search',
+      ' post',
+      'card ',
+    ]);
     expect(stdout).toBe(
       `postcard\t${VERSION}\t${PROMPT}\timage\t4\t${row.publishedAt}\tPostcard\t${row.description}\n`,
     );
   });
 
-  it('shows a table, JSON, or that there is nothing', async () => {
+  it('shows the matches as a table and as JSON, and says if there are none', async () => {
     const words = ['prompts', 'search', 'post card'];
-    const table = await runWithScript(found(row), words, { ...ON_TERMINAL, columns: 120 });
+    const table = await runWithScript(searchResult(row), words, { ...ON_TERMINAL, columns: 120 });
 
     expect(table.stdout).toMatch(
       /^SLUG +TITLE +PROMPT +TYPE +CREDITS +USES +PUBLISHED +DESCRIPTION\npostcard +Postcard/u,
     );
 
-    const narrow = await runWithScript(found(row), words, { ...ON_TERMINAL, columns: 60 });
+    const narrow = await runWithScript(searchResult(row), words, { ...ON_TERMINAL, columns: 60 });
     expect(narrow.stdout).toContain(PROMPT.slice(0, 8));
     expect(narrow.stdout).not.toContain(PROMPT);
-    expect(JSON.parse((await runWithScript(found(row), [...words, '--json'])).stdout)).toEqual([
-      row,
-    ]);
-    expect((await runWithScript(found(), words, ON_TERMINAL)).stdout).toBe('no prompts found\n');
-    expect(await runWithScript(found(), words)).toMatchObject({ stdout: '', exitCode: 0 });
+    expect(
+      JSON.parse((await runWithScript(searchResult(row), [...words, '--json'])).stdout),
+    ).toEqual([row]);
+    expect((await runWithScript(searchResult(), words, ON_TERMINAL)).stdout).toBe(
+      'no prompts found\n',
+    );
+    expect(await runWithScript(searchResult(), words)).toMatchObject({ stdout: '', exitCode: 0 });
   });
 
   it.each([[['  ']], [['x'.repeat(201)]], [['x'.repeat(100), 'y'.repeat(100)]]])(
-    'refuses what the service would refuse',
+    'refuses the query %j, which the service would refuse',
     async words => {
       expect((await runWithScript([], ['prompts', 'search', ...words])).exitCode).toBe(EXIT.usage);
     },
   );
 
-  it('takes 200 characters, however many bytes', async () => {
+  it('accepts 200 characters, however many bytes they take', async () => {
     const q = 'ü'.repeat(200);
     await runWithScript(
-      [exchange('/prompts/publish', { rows: [] }, { q })],
+      [getExchange('/prompts/publish', { rows: [] }, { q })],
       ['prompts', 'search', q],
     );
   });

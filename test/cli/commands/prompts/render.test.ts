@@ -4,7 +4,7 @@ import { png } from '../../../support/png.ts';
 import { machine, SUM } from './local-machine.ts';
 
 describe('prompts render', () => {
-  it('shows what a model would get, and publishes nothing', async () => {
+  it('shows the messages for the model, and publishes nothing', async () => {
     const { promptrun } = machine({ 'sum.prompt': SUM, 'in.yaml': 'count: 3\nwho: [Ada, 1.50]\n' });
     const { stdout } = await promptrun([
       'prompts',
@@ -19,7 +19,7 @@ describe('prompts render', () => {
     expect((await promptrun(['prompts', 'get', 'sum'])).exitCode).toBe(EXIT.notFound);
   });
 
-  it('has the form of the specification with --json', async () => {
+  it('prints the form of the dotprompt specification with --json', async () => {
     const { promptrun } = machine();
     const { stdout } = await promptrun(['prompts', 'render', 'hello', '-i', 'name=Ada', '--json']);
     expect(JSON.parse(stdout)).toEqual({
@@ -33,9 +33,9 @@ describe('prompts render', () => {
     });
   });
 
-  it('takes pictures from files and URLs, which it does not fetch', async () => {
+  it('accepts images from files, and from URLs that it does not fetch', async () => {
     const { promptrun } = machine({ 'a.png': png(1, 1) });
-    const image = async (source: string): Promise<unknown> =>
+    const renderImageUrl = async (source: string): Promise<unknown> =>
       JSON.parse(
         (
           await promptrun([
@@ -51,20 +51,24 @@ describe('prompts render', () => {
         ).stdout.replace(/^(.*)\n$/, '"$1"'),
       );
 
-    expect(await image('a.png')).toBe(`data:image/png;base64,${png(1, 1).toString('base64')}`);
-    expect(await image('https://nowhere.invalid/b.png')).toBe('https://nowhere.invalid/b.png');
+    expect(await renderImageUrl('a.png')).toBe(
+      `data:image/png;base64,${png(1, 1).toString('base64')}`,
+    );
+    expect(await renderImageUrl('https://nowhere.invalid/b.png')).toBe(
+      'https://nowhere.invalid/b.png',
+    );
   });
 
   it('converts the texts of -i to the types of the schema, as a run does', async () => {
     const { promptrun } = machine({ 'sum.prompt': SUM.replace('{{count}}', '{{json count}}') });
-    const right = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=3']);
-    expect(right.stdout).toBe('user:\n3 for\n');
-    const wrong = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=three']);
-    expect(wrong.stderr).toContain('count');
-    expect(wrong.exitCode).toBe(EXIT.usage);
+    const converted = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=3']);
+    expect(converted.stdout).toBe('user:\n3 for\n');
+    const refused = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=three']);
+    expect(refused.stderr).toContain('count');
+    expect(refused.exitCode).toBe(EXIT.usage);
   });
 
-  it('refuses missing and unknown inputs in the words of a run', async () => {
+  it('refuses missing and unknown inputs with the messages of a run', async () => {
     const { promptrun } = machine({ 'sum.prompt': SUM, 'in.json': '{"count": 3, "extra": 1}' });
     const render = (...flags: string[]): Promise<{ stderr: string; exitCode: number }> =>
       promptrun(['prompts', 'render', 'sum.prompt', ...flags]);

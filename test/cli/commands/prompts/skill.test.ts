@@ -8,7 +8,7 @@ import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { startScriptedService, success } from '../../../support/scripted-service.ts';
 import { hasLinks } from '../../../support/system.ts';
 
-const skill = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
+const writeSkills = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
   runInProcess(['prompts', 'skill', ...argv], { home, local: localService });
 
 function readFrontMatter(text: string): Record<string, string> {
@@ -16,9 +16,9 @@ function readFrontMatter(text: string): Record<string, string> {
   return parse(yaml) as Record<string, string>;
 }
 
-it('writes a skill whose command line runs as it stands', async () => {
+it('writes a skill whose command line runs unchanged', async () => {
   const home = temporaryDirectory();
-  const { exitCode, stdout } = await skill(home, 'hello');
+  const { exitCode, stdout } = await writeSkills(home, 'hello');
 
   expect(stdout()).toBe(`${path.join('.claude/skills/hello/SKILL.md')}\n`);
   expect(exitCode).toBe(0);
@@ -40,14 +40,14 @@ it('writes a skill whose command line runs as it stands', async () => {
   expect(run.exitCode).toBe(0);
 });
 
-it('writes a command line that runs on every system', async () => {
+it('writes a command line with slashes and the local profile for a prompt file', async () => {
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'in'));
   writeFileSync(
     path.join(home, 'in/note.prompt'),
     '---\ndescription: Notes a topic\n---\nAbout {{topic}}',
   );
-  const { exitCode, stdout } = await skill(home, path.join('in', 'note.prompt'));
+  const { exitCode, stdout } = await writeSkills(home, path.join('in', 'note.prompt'));
 
   expect(exitCode).toBe(0);
 
@@ -57,34 +57,36 @@ it('writes a command line that runs on every system', async () => {
 });
 
 it.runIf(hasLinks)(
-  'keeps a file that differs unless --force, and writes through no link',
+  'replaces a file that differs only with --force, and writes through no link',
   async () => {
     const home = temporaryDirectory();
-    await skill(home, 'hello', '--to', 'skills');
+    await writeSkills(home, 'hello', '--to', 'skills');
 
-    expect((await skill(home, 'hello', '--to', 'skills')).exitCode).toBe(0);
+    expect((await writeSkills(home, 'hello', '--to', 'skills')).exitCode).toBe(0);
 
     const file = path.join(home, 'skills/hello/SKILL.md');
     writeFileSync(file, 'mine');
-    const kept = await skill(home, 'hello', '--to', 'skills');
+    const refused = await writeSkills(home, 'hello', '--to', 'skills');
 
     expect(readFileSync(file, 'utf8')).toBe('mine');
-    expect(kept.exitCode).toBe(EXIT.usage);
-    expect((await skill(home, 'hello', '--to', 'skills', '--force')).exitCode).toBe(0);
+    expect(refused.exitCode).toBe(EXIT.usage);
+    expect((await writeSkills(home, 'hello', '--to', 'skills', '--force')).exitCode).toBe(0);
     expect(readFileSync(file, 'utf8')).toContain('promptrun run hello');
 
     mkdirSync(path.join(home, 'elsewhere'));
     symlinkSync('../elsewhere', path.join(home, 'skills/sandbox'));
 
-    expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(EXIT.usage);
+    expect((await writeSkills(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(
+      EXIT.usage,
+    );
   },
 );
 
-it('refuses a place that is not a directory', async () => {
+it('refuses --to below a file', async () => {
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'file'), '');
   for (const to of ['file', path.join('file', 'skills')]) {
-    const { exitCode, stderr } = await skill(home, 'hello', '--to', to);
+    const { exitCode, stderr } = await writeSkills(home, 'hello', '--to', to);
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).toContain(
       `error: --to: ${path.join(home, 'file')} is not a directory (USAGE_ERROR)`,
@@ -100,7 +102,7 @@ it('refuses the second of two prompts that would get the same folder', async () 
     writeFileSync(path.join(home, `${name}.prompt`), 'Hello');
   }
 
-  const { exitCode, stderr } = await skill(home, 'My_prompt.prompt', './in/my-prompt.prompt');
+  const { exitCode, stderr } = await writeSkills(home, 'My_prompt.prompt', './in/my-prompt.prompt');
   expect(stderr()).toContain(' would both get the folder ');
   expect(exitCode).toBe(EXIT.usage);
 
@@ -108,7 +110,7 @@ it('refuses the second of two prompts that would get the same folder', async () 
   expect(readFileSync(file, 'utf8')).toContain('promptrun run My_prompt.prompt');
 });
 
-it('takes what a service says of a prompt as data', async () => {
+it('writes texts of a service as data, which can be neither Markdown nor commands', async () => {
   const home = temporaryDirectory();
   const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
   const title = 'x"\n---\n````\nrm -rf ~ <b>$(touch y)</b>\u001b[2J';
@@ -147,7 +149,7 @@ it('takes what a service says of a prompt as data', async () => {
   expect(text).toContain("-i '$(id)=your $(id)'");
 });
 
-it('keeps what a service says of a prompt whole, and what YAML reads as a number a text', async () => {
+it('keeps whole characters and backticks of a service, and quotes a name that looks like a number', async () => {
   const home = temporaryDirectory();
   const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
   const version = {

@@ -45,7 +45,7 @@ const RUN = ['run', 'say.prompt', '-i'];
 const BATCH = ['batch', 'say.prompt', '--from', 'rows.csv', '--out', 'out.jsonl', ...MODELS];
 
 describe('a program as a model', () => {
-  it('is run, recorded and replayed like any other', async () => {
+  it('runs, records and replays a program like any other model', async () => {
     const { promptrun, asked } = machine({
       model: 'bot',
       cost: 'cost',
@@ -67,7 +67,7 @@ describe('a program as a model', () => {
     ]);
   });
 
-  it('is known only if the file is named', async () => {
+  it('runs a program of a models file only if --models names the file', async () => {
     const { promptrun } = machine({ model: 'bot' });
     expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: EXIT.usage });
     expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({
@@ -84,7 +84,7 @@ describe('a program as a model', () => {
     expect(stderr).toMatch(/other\.yaml can't be read: it does not exist/);
   });
 
-  it('fails as its run does', async () => {
+  it('exits with 5 if the program fails', async () => {
     const gone = { model: 'gone', program: ['no-such-program-anywhere'] };
     const { promptrun } = machine({ model: 'bot' }, gone, { model: 'odd', output: 'nothing' });
 
@@ -102,7 +102,7 @@ describe('a program as a model', () => {
     });
   });
 
-  it('stays within a cap: its first run goes alone if only answers show the cost', async () => {
+  it('starts the first run of a batch alone under a cap if only answers show the cost', async () => {
     const { promptrun, asked } = machine({ model: 'bot', cost: 'cost' });
     const first = await promptrun(...BATCH, '--max-cost', '0.05');
     expect(first.exitCode).toBe(EXIT.capReached);
@@ -111,7 +111,7 @@ describe('a program as a model', () => {
     expect(asked().toSorted()).toEqual(['say four', 'say one', 'say three', 'say two']);
   });
 
-  it('is compared, and a comparison that was stopped is resumed without asking again', async () => {
+  it('resumes an interrupted comparison without asking again', async () => {
     const { home, promptrun, asked } = machine(
       { model: 'bot', cost: 'cost' },
       { model: 'free', price: { run: 0 } },
@@ -144,7 +144,7 @@ describe('a program as a model', () => {
     expect(asked().slice(8)).toEqual(['say bad', 'say bad']);
   });
 
-  it('counts the tokens of a judge that an earlier start of the test paid for', async () => {
+  it('counts the tokens of a judge that an earlier invocation of the test paid for', async () => {
     const tokens = { input: 'in', output: 'out' };
     const program = [
       process.execPath,
@@ -170,7 +170,7 @@ describe('a program as a model', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('judges a comparison; a resumed one asks another judge, and again one that failed', async () => {
+  it('judges a comparison, and asks another or a failed judge again with --resume', async () => {
     const judge = (model: string, script: string): object => ({
       model,
       program: [process.execPath, '-e', script],
@@ -220,7 +220,7 @@ describe('a program as a model', () => {
     expect(asked()).toEqual(['say one', 'say one']);
   });
 
-  it('without any price is refused by a cap, before it is started', async () => {
+  it('refuses --max-cost for a program without a price, before it is started', async () => {
     const { promptrun, asked } = machine({ model: 'bot' });
     const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');
     expect(exitCode).toBe(EXIT.usage);
@@ -230,7 +230,7 @@ describe('a program as a model', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('without any price is refused by the cap of a dry run too, even if its first row is faulty', async () => {
+  it('refuses --max-cost for a program without a price in a dry run too, even if its first row is faulty', async () => {
     const { promptrun, home } = machine({ model: 'bot' });
     writeFileSync(path.join(home, 'odd.jsonl'), '{"nope":"one"}\n{"q":"two"}\n');
     const batch = [
@@ -250,7 +250,7 @@ describe('a program as a model', () => {
     expect(stderr).toContain('error: the price of the model bot is not known');
   });
 
-  it('that answers without a cost is not started again under a cap', async () => {
+  it('starts a program that reported no cost only once under --max-cost', async () => {
     const { promptrun, asked } = machine({ model: 'bot', cost: 'price' });
     expect(await promptrun(...BATCH, '--max-cost', '1')).toMatchObject({
       exitCode: EXIT.capReached,
@@ -260,7 +260,7 @@ describe('a program as a model', () => {
 });
 
 describe('an address as a model', () => {
-  it('needs the variables that it sends', async () => {
+  it('refuses an address whose headers need variables that are not set', async () => {
     const address = 'https://127.0.0.1:1/';
     const headers = { authorization: 'Bearer ${env.PROMPTRUN_TESTS_BOT_KEY}' };
     const { promptrun } = machine({ model: 'bot', address, headers });
@@ -269,7 +269,7 @@ describe('an address as a model', () => {
     expect(stderr).toMatch(/error: PROMPTRUN_TESTS_BOT_KEY is not set, which the model bot sends/);
   });
 
-  it('is refused a value that would make a second header', async () => {
+  it('refuses a variable whose value would make a second header', async () => {
     const { promptrun } = machine({
       model: 'bot',
       address: 'http://127.0.0.1:1/',
@@ -281,7 +281,7 @@ describe('an address as a model', () => {
 });
 
 describe('models check', () => {
-  it('asks the programs and addresses that are declared', async () => {
+  it('asks every declared program and address', async () => {
     const { promptrun } = machine(
       { model: 'bot', cost: 'cost' },
       { model: 'free', price: { run: 0 } },
@@ -291,7 +291,7 @@ describe('models check', () => {
     expect(stdout).toMatch(/^bot\tanswered\t[\d.]+\t0\.02\tANSWER.*\nfree\tanswered\t[\d.]+\t0\t/i);
   });
 
-  it('asks those that are named, and exits with 5 if one failed', async () => {
+  it('asks the named models, and exits with 5 if one failed', async () => {
     const { promptrun } = machine(
       { model: 'bot', price: { run: 0.5 } },
       { model: 'gone', program: ['no-such-one'] },
@@ -310,7 +310,7 @@ describe('models check', () => {
     });
   });
 
-  it('refuses a file of which nothing can be used, and says why', async () => {
+  it('refuses a models file without a usable model, and says why', async () => {
     const { promptrun } = machine({ model: 'bot', exec: 5 });
     expect(await promptrun('models', 'check', ...MODELS)).toMatchObject({
       exitCode: EXIT.usage,

@@ -36,7 +36,7 @@ function pasted(command: string): { args: string[]; stdin: string } {
 
 describe('--dry-run', () => {
   it.runIf(isPosix)(
-    'prints the body, and on standard error a curl that sends it, and sends nothing',
+    'prints the body, and on standard error a curl command that sends it, but sends nothing',
     async () => {
       const service = await scriptedServiceForTest();
       const { exitCode, stdout, stderr } = await runAgainst(service, [...DRY, '-i', 'name=Ada']);
@@ -52,22 +52,35 @@ describe('--dry-run', () => {
     },
   );
 
-  it.runIf(isPosix)('prints a curl that can be pasted whatever the inputs are', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest();
-    const part = fc.constantFrom('END_OF_BODY', '\n', '_', "'", '$(id)', '`', '\\', '"', 'ü\u2028');
-    await fc.assert(
-      fc.asyncProperty(fc.array(part, { maxLength: 8 }), async parts => {
-        const { stderr } = await runAgainst(service, [...DRY, '-i', `name=${parts.join('')}`], {
-          home,
-        });
-        expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith(parts.join('')));
-      }),
-      { numRuns: 20 },
-    );
-  });
+  it.runIf(isPosix)(
+    'prints a curl command that can be pasted, whatever the inputs contain',
+    async () => {
+      const home = temporaryDirectory();
+      const service = await scriptedServiceForTest();
+      const part = fc.constantFrom(
+        'END_OF_BODY',
+        '\n',
+        '_',
+        "'",
+        '$(id)',
+        '`',
+        '\\',
+        '"',
+        'ü\u2028',
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(part, { maxLength: 8 }), async parts => {
+          const { stderr } = await runAgainst(service, [...DRY, '-i', `name=${parts.join('')}`], {
+            home,
+          });
+          expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith(parts.join('')));
+        }),
+        { numRuns: 20 },
+      );
+    },
+  );
 
-  it('is exactly the body with --json', async () => {
+  it('prints exactly the body with --json', async () => {
     const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), [
       ...DRY,
       '-i',
@@ -79,7 +92,7 @@ describe('--dry-run', () => {
     expect(stderr()).toBe('');
   });
 
-  it('checks the inputs of a version, and sends nothing but GETs for its config', async () => {
+  it('checks the inputs of a version, and sends only GETs for its config', async () => {
     const lookUp = { path: `/prompt-versions/${VERSION}`, method: 'GET' };
     const config = { textInputs: { name: { type: 'string', required: true } }, imageInputs: [] };
     const version = {
@@ -116,7 +129,7 @@ describe('--dry-run', () => {
     expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { promptVersionId: VERSION }]);
   });
 
-  it('shows the request even if the service is away', async () => {
+  it('prints the request even if the service does not answer', async () => {
     const service = await scriptedServiceForTest();
     await service.close();
     const { exitCode, stdout, stderr } = await runAgainst(service, [
@@ -134,7 +147,7 @@ describe('--dry-run', () => {
     expect(stderr()).toContain('# note: the inputs were not checked');
   });
 
-  it.runIf(isPosix)('shows pictures by name on a terminal', async () => {
+  it.runIf(isPosix)('shows the names of images on a terminal', async () => {
     const argv = [...DRY, '-i', 'name=Ada'];
     const terminal = { stdout: true };
     const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), argv, { terminal });
@@ -149,7 +162,7 @@ describe('--dry-run', () => {
   });
 
   it.runIf(isPosix)(
-    'lets the curl read pictures from their files if standard error is a terminal',
+    'lets curl read images from their files if standard error is a terminal',
     async () => {
       const home = temporaryDirectory();
       const file = path.join(home, "it's $(a) cat.png");

@@ -12,7 +12,7 @@ import { noSuchRun, promptSearch, RUN_IT, stillRunning, unanswered } from './scr
 describe('an id that is not a version', () => {
   const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
 
-  it('is taken for a prompt, whose latest version is run', async () => {
+  it('runs the latest version of the prompt with that id', async () => {
     const service = await scriptedServiceForTest(
       noVersion,
       {
@@ -31,7 +31,7 @@ describe('an id that is not a version', () => {
     });
   });
 
-  it('names every missing input of the prompt, whose config has been read now, and sends nothing more', async () => {
+  it('names every missing input of the prompt, and creates nothing', async () => {
     const config = { textInputs: { name: { required: true }, place: { required: true } } };
     const service = await scriptedServiceForTest(noVersion, {
       expect: { path: `/prompts/${PROMPT}` },
@@ -43,7 +43,7 @@ describe('an id that is not a version', () => {
     expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
   });
 
-  it('is an error of one line with a remedy if it is not a prompt either', async () => {
+  it('says how to find a prompt if no prompt has the id either', async () => {
     const nowhere = {
       expect: { path: `/prompts/${PROMPT}` },
       answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
@@ -57,19 +57,19 @@ describe('an id that is not a version', () => {
     );
   });
 
-  it('is not requested as a prompt if the run itself is gone', async () => {
+  it('does not look for a prompt if the run itself is gone', async () => {
     const service = await scriptedServiceForTest(stillRunning, { ...noSuchRun, times: 'any' });
     expect((await runAgainst(service, RUN_IT)).exitCode).toBe(EXIT.notFound);
   });
 });
 
 describe('a slug', () => {
-  it('is an exact match among the search results', async () => {
+  it('runs the prompt whose slug matches exactly', async () => {
     const service = await scriptedServiceForTest(promptSearch('hello-world', 'hello'), creation());
     expect((await runAgainst(service, ['run', 'hello'])).exitCode).toBe(0);
   });
 
-  it('that no prompt has is not found', async () => {
+  it('exits with 4 if no prompt has the slug', async () => {
     const service = await scriptedServiceForTest(promptSearch('hello2', 'Hello'));
     const { exitCode, stderr } = await runAgainst(service, ['run', 'hello']);
     expect(exitCode).toBe(EXIT.notFound);

@@ -29,7 +29,7 @@ const creationBody = (inputs: object, more: object = {}): object => ({
   ...more,
 });
 
-describe('what `run` sends', () => {
+describe('the request of run', () => {
   it('sends one request for a version id', async () => {
     const service = await scriptedServiceForTest(
       creation(succeededRun(), creationBody({ textInputs: { name: 'Ada' } })),
@@ -47,7 +47,7 @@ describe('what `run` sends', () => {
     });
   });
 
-  it('has every value unchanged, from the argument, a file or standard input', async () => {
+  it('sends values unchanged from the argument, a file and standard input', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest({
       expect: { path: '/runs', method: 'POST' },
@@ -82,7 +82,7 @@ describe('what `run` sends', () => {
     );
   });
 
-  it('has the LF of other systems for the CRLF of a file, and keeps that of standard input', async () => {
+  it('sends LF for the CRLF of a file, but keeps the CRLF of standard input', async () => {
     const home = temporaryDirectory();
     const windowsText = '\uFEFFDear Ada,\r\n\r\nyours\r\n';
     const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
@@ -95,7 +95,7 @@ describe('what `run` sends', () => {
     expect((await runAgainst(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
   });
 
-  it('puts --input over --inputs and --image over its images, and adds options', async () => {
+  it('prefers --input and --image to the values of --inputs, and adds options', async () => {
     const home = temporaryDirectory();
     writeFileSync(
       path.join(home, 'in.yaml'),
@@ -156,7 +156,7 @@ describe('what `run` sends', () => {
 });
 
 describe('a target', () => {
-  it('may be an alias of anything else', async () => {
+  it('may be an alias of any other target', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(creation(succeededRun(), creationBody({})));
     await runAgainst(service, ['alias', 'set', 'greet', VERSION], { home });
@@ -165,7 +165,7 @@ describe('a target', () => {
 });
 
 describe('standard input', () => {
-  it('that never ends can be left with Ctrl-C', async () => {
+  it('that never ends can be interrupted with Ctrl-C', async () => {
     const service = await scriptedServiceForTest();
     const stdin = new Readable({ read: () => setImmediate(() => running.raise('SIGINT')) });
     const running = startAgainst(service, ['run', VERSION, '-i', 'a=@-'], { stdin });
@@ -232,7 +232,7 @@ describe('what `run` refuses before anything is sent', () => {
     });
   });
 
-  it('a run without a target, off a terminal', async () => {
+  it('refuses a run without a target off a terminal', async () => {
     const service = await scriptedServiceForTest();
     const { exitCode, stderr } = await runAgainst(service, ['run', '-i', 'a=b']);
     expect(exitCode).toBe(EXIT.usage);
@@ -251,7 +251,7 @@ describe('run options', () => {
 
   const quality = { key: 'quality', options: ['low', 'high'] };
 
-  it('are checked against the models, which are kept', async () => {
+  it('checks run options against the models, and caches these', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(resources(quality), creation(), creation());
     const argv = ['run', VERSION, '-o', 'quality=high'];
@@ -259,7 +259,7 @@ describe('run options', () => {
     expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
   });
 
-  it('that no model lists are looked up once more before they are refused', async () => {
+  it('fetches the models once more before it refuses an option that none lists', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       resources(quality),
@@ -273,7 +273,7 @@ describe('run options', () => {
     );
   });
 
-  it('are refused with those accepted in the JSON form of the error as well', async () => {
+  it('lists the accepted values in the JSON form of the error, too', async () => {
     const { stderr } = await runAgainst(await scriptedServiceForTest(resources(quality)), [
       'run',
       VERSION,
@@ -294,7 +294,7 @@ describe('run options', () => {
       ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high'],
     ],
     ['__proto__=x', ['"__proto__"']],
-  ])('%s is refused with those accepted', async (option, message) => {
+  ])('refuses %s, and lists what is accepted', async (option, message) => {
     const service = await scriptedServiceForTest(resources(quality));
     const { exitCode, stderr } = await runAgainst(service, ['run', VERSION, '-o', option]);
     expect(exitCode).toBe(EXIT.usage);
@@ -302,7 +302,7 @@ describe('run options', () => {
   });
 });
 
-describe('inputs against the config', () => {
+describe('checks of inputs against the config', () => {
   const version = {
     promptVersionId: VERSION,
     promptId: PROMPT,
@@ -322,7 +322,7 @@ describe('inputs against the config', () => {
     answer: success({ rows: [{ ...version, slug: 'greet', configs: version.config }] }),
   };
 
-  it('are not checked for a version off a terminal, even if its config is cached', async () => {
+  it('does not check the inputs of a version off a terminal, even if its config is cached', async () => {
     const home = temporaryDirectory();
     const read = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
     const service = await scriptedServiceForTest(creation(), read, creation());
@@ -337,7 +337,7 @@ describe('inputs against the config', () => {
     );
   });
 
-  it('are checked for a slug, whose look-up brings it, unless --no-validate says otherwise', async () => {
+  it('checks the inputs of a slug, whose look-up returns the config, unless --no-validate is set', async () => {
     const service = await scriptedServiceForTest({ ...search, times: 3 }, creation());
     const missing = await runAgainst(service, ['run', 'greet']);
 
@@ -351,7 +351,7 @@ describe('inputs against the config', () => {
     ).toBe(0);
   });
 
-  it('are not guessed if the shape of the config is not known', async () => {
+  it('does not check inputs against a config of unknown form', async () => {
     const configs = { ...version.config, imageInputs: { min: 1, max: 3 } };
     const answer = success({ rows: [{ ...version, slug: 'greet', configs }] });
     const service = await scriptedServiceForTest({ ...search, answer }, creation());
@@ -372,7 +372,7 @@ describe('on the embedded service', () => {
   const run = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
     runInProcess(['run', ...argv], { home, local: localService });
 
-  it('a named image may be passed by name', async () => {
+  it('accepts a named image by its name', async () => {
     const home = files();
     const named = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
 
@@ -400,7 +400,7 @@ describe('on the embedded service', () => {
     [['sandbox', '-o', 'delay=1'], /model sandbox: it has delaySeconds, outcome/],
     [['sandbox', '-o', 'outcome=maybe'], /outcome must be one of succeeded, failed, partial/],
   ])(
-    'an option is refused with those that the model of the prompt accepts: %j',
+    'refuses an option, and lists those that the model of the prompt accepts: %j',
     async (argv, message) => {
       const { exitCode, stderr } = await run(temporaryDirectory(), ...argv);
       expect(stderr()).toMatch(message);
@@ -408,7 +408,7 @@ describe('on the embedded service', () => {
     },
   );
 
-  it('an option that the model does not list goes to its provider as config would send it, with --no-validate', async () => {
+  it('sends an unlisted option to the provider with --no-validate, as a setting of the prompt is', async () => {
     const provider = await FakeProvider.start();
     try {
       provider.reset(chatAnswer('Bonjour'));

@@ -18,6 +18,7 @@ import { hasLinks } from '../../../support/system.ts';
 import { type Answer, scriptedPrompter } from '../../../support/terminals/scripted-prompter.ts';
 import { creation, PROMPT, RUN, runAgainst, succeededRun, VERSION } from './run-against-service.ts';
 
+/** A terminal on which a person can be asked. */
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
 
 const FLAGS: RunFlags = {
@@ -68,7 +69,7 @@ async function atTerminal(
 }
 
 describe('run on a terminal', () => {
-  it('asks for missing inputs, and says how to repeat the run', async () => {
+  it('asks for missing inputs, and shows how to repeat the run', async () => {
     const body = {
       promptVersionId: VERSION,
       inputs: { textInputs: { place: "Land's End", mood: 'rainy' } },
@@ -125,14 +126,14 @@ describe('run on a terminal', () => {
     ).toBe(EXIT.usage);
   });
 
-  it('refuses what is wrong before it asks for the rest', async () => {
+  it('refuses invalid inputs before it asks for missing ones', async () => {
     const service = await scriptedServiceForTest(version(CONFIG));
     await expect(atTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(
       'did you mean rainy?',
     );
   });
 
-  it('looks an id that is not a version up as a prompt', async () => {
+  it('looks up an unknown version id as the id of a prompt', async () => {
     const service = await scriptedServiceForTest(
       {
         expect: { path: `/prompt-versions/${PROMPT}` },
@@ -158,13 +159,13 @@ describe('run on a terminal', () => {
   });
 });
 
-describe('while it waits', () => {
+describe('the progress of a run', () => {
   const SPINNING = '⠋';
 
   it.each([
     [['--no-spinner'], {}],
     [[], { ACCESSIBLE: '1' }],
-  ])('a terminal gets plain lines with %j %j', async (flags, env) => {
+  ])('prints plain lines of progress with %j %j', async (flags, env) => {
     const polled = (runStatus: 'queued' | 'running' | 'succeeded') => ({
       expect: { path: `/runs/${RUN}` },
       answer: success(succeededRun({ runStatus })),
@@ -219,14 +220,14 @@ describe('previews', () => {
       ['run', VERSION],
       { terminal: { stdout: true }, env: { TERM: 'dumb' } },
     ],
-  ])('is left out with %s', async (_, argv, options) => {
+  ])('shows no preview with %s', async (_, argv, options) => {
     const service = await serviceWithPicture();
     const { stdout } = await runAgainst(service, argv, options);
     expect(stdout()).toBe(`${service.origin}/media/1\n`);
   });
 });
 
-it('run alone also offers the prompt files below the working directory, and runs the chosen one here', async () => {
+it('run without a target offers the prompt files below the working directory, and runs the chosen one', async () => {
   const home = temporaryDirectory();
   for (const folder of ['tea', 'node_modules', '.hidden']) {
     mkdirSync(path.join(home, folder));

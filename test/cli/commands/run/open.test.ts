@@ -23,7 +23,7 @@ describe.runIf(isPosix)('--open', () => {
     };
   }
 
-  it('hands saved files and web addresses to the viewer of the system', async () => {
+  it('opens saved files and web addresses with the viewer of the system', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
     const service = await serviceWithOutputs([
@@ -42,7 +42,7 @@ describe.runIf(isPosix)('--open', () => {
     expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
   });
 
-  it('of `runs save --json` hands over the files of every run', async () => {
+  it('opens the files of every run of runs save --json', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
     const runs = [RUN, OTHER_RUN].map(runId => ({
@@ -59,7 +59,7 @@ describe.runIf(isPosix)('--open', () => {
     expect(opened()).toEqual([RUN, OTHER_RUN].map(id => path.join(home, 'out', `${id}-1.txt`)));
   });
 
-  it('hands a text that is not saved to the viewer as its own file', async () => {
+  it('opens a text that is not saved as a temporary file', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
     const { stdout } = await runAgainst(
@@ -86,7 +86,7 @@ describe.runIf(isPosix)('--open', () => {
     './opened-by-nobody.desktop',
     '//server/share/x',
     pathToFileURL('/etc/hostname').href,
-  ])('opens nothing else that a service names: %s', async data => {
+  ])('does not open %s, which a service names', async data => {
     const home = temporaryDirectory();
     const { env } = viewerIn(home);
     const service = await serviceWithOutputs([

@@ -11,7 +11,7 @@ describe('outputs on standard output', () => {
     ['Hello\n', 'Hello\n'],
     ['', '\n'],
     ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
-  ])('text %j goes to a pipe unchanged, with a newline at its end', async (data, out) => {
+  ])('prints the text %j unchanged to a pipe, with a newline at its end', async (data, out) => {
     const { stdoutBytes } = await runAgainst(await serviceWithOutputs([textOutput(data)]), RUN_IT);
     expect(stdoutBytes()).toEqual(Buffer.from(out));
   });
@@ -20,7 +20,7 @@ describe('outputs on standard output', () => {
     [null, 'null\n'],
     [7, '7\n'],
     [{ a: [true] }, '{"a":[true]}\n'],
-  ])('data that is not text is shown as JSON: %j', async (data, out) => {
+  ])('prints data that is not text as JSON: %j', async (data, out) => {
     const { exitCode, stdout } = await runAgainst(
       await serviceWithOutputs([textOutput(data as unknown as string)]),
       RUN_IT,
@@ -29,7 +29,7 @@ describe('outputs on standard output', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('text cannot drive a terminal', async () => {
+  it('escapes control characters of a text on a terminal', async () => {
     const service = await serviceWithOutputs([
       textOutput('tab\there\n\u001b]0;x\u0007\u009b31m\u202e'),
     ]);
@@ -37,7 +37,7 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe('tab\there\n^[]0;x^G\\u009b31m\\u202e\n');
   });
 
-  it('come in order, one after the other, with errors on standard error', async () => {
+  it('prints outputs in order, with errors on standard error', async () => {
     const service = await serviceWithOutputs([
       textOutput('one'),
       { type: 'image', data: 'https://example.com/1.png' },
@@ -66,17 +66,20 @@ describe('outputs on standard output', () => {
       'https://example.com/%07%1B[31m',
       'https://example.com/^G^[[31m',
     ],
-  ])('a URL is a link on a terminal that has links: %j', async (data, target, shown) => {
-    const service = await serviceWithOutputs([{ type: 'video', data }]);
-    const { stdout } = await runAgainst(service, RUN_IT, {
-      terminal: { stdout: true },
-      env: { TERM: 'xterm-kitty' },
-    });
-    expect(stdout()).toBe(`\u001b]8;;${target}\u0007${shown}\u001b]8;;\u0007\n`);
-  });
+  ])(
+    'prints a URL as a link on a terminal that supports links: %j',
+    async (data, target, shown) => {
+      const service = await serviceWithOutputs([{ type: 'video', data }]);
+      const { stdout } = await runAgainst(service, RUN_IT, {
+        terminal: { stdout: true },
+        env: { TERM: 'xterm-kitty' },
+      });
+      expect(stdout()).toBe(`\u001b]8;;${target}\u0007${shown}\u001b]8;;\u0007\n`);
+    },
+  );
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'pictures/a.png'])(
-    '%s from a service is not a link',
+    'does not make a link of %s from a service',
     async data => {
       const { stdout } = await runAgainst(
         await serviceWithOutputs([{ type: 'video', data }]),
@@ -90,7 +93,7 @@ describe('outputs on standard output', () => {
     },
   );
 
-  it('a URL stays on one line, whatever it holds', async () => {
+  it('prints a URL on one line, whatever it contains', async () => {
     const { stdout } = await runAgainst(
       await serviceWithOutputs([{ type: 'image', data: 'https://a/\nb' }]),
       RUN_IT,
@@ -98,7 +101,7 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe('https://a/ b\n');
   });
 
-  it('of a failed run are printed too', async () => {
+  it('prints the outputs of a failed run, too', async () => {
     const service = await serviceWithOutputs(
       [textOutput('half'), { type: 'error', data: 'broke' }],
       {
@@ -113,7 +116,7 @@ describe('outputs on standard output', () => {
     });
   });
 
-  it('a failed run without any output is an error too', async () => {
+  it('reports a failed run without any output', async () => {
     const { exitCode, stderr } = await runAgainst(
       await serviceWithOutputs([], { runStatus: 'failed' }),
       RUN_IT,
@@ -124,7 +127,7 @@ describe('outputs on standard output', () => {
     });
   });
 
-  it('a failed run whose error has no text is reported without a reason', async () => {
+  it('reports a failed run without a reason if its error has no text', async () => {
     const outputs = [{ type: 'error', data: null }] as unknown as OutputItem[];
     const { stderr } = await runAgainst(
       await serviceWithOutputs(outputs, { runStatus: 'failed' }),
@@ -133,7 +136,7 @@ describe('outputs on standard output', () => {
     expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);
   });
 
-  it('are equal in value to the data of the service with --json, and nothing else', async () => {
+  it('prints only the data of the service with --json, with equal values', async () => {
     const run = succeededRun({
       outputs: [
         { type: 'text', data: '\u001bx', extra: [1] } as OutputItem,
@@ -157,7 +160,7 @@ describe('outputs on standard output', () => {
     ['outputs[0].data', 'Hello, Ada!\n'],
     ['tokens', '3\n'],
     ['nothing', 'null\n'],
-  ])('are filtered by --query %s', async (query, out) => {
+  ])('filters the run with --query %s', async (query, out) => {
     const { stdout } = await runAgainst(await serviceWithOutputs([textOutput('Hello, Ada!')]), [
       ...RUN_IT,
       '--query',
@@ -166,7 +169,7 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe(out);
   });
 
-  it('stop quietly if the reader closes the pipe', async () => {
+  it('stops quietly if the reader closes the pipe', async () => {
     const service = await serviceWithOutputs([textOutput('one'), textOutput('two')]);
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { readerTakes: 4 });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });

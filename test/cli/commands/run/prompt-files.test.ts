@@ -6,7 +6,7 @@ import { machine, SUM } from '../prompts/local-machine.ts';
 it.each([
   ['title: [a]', 'Both faults: promptrun prompts check a.prompt\n'],
   ['title: [a]\ndescription: [b]', 'All 3 faults: promptrun prompts check a.prompt\n'],
-])('a run of a file with several faults says how to see them: %j', async (fields, hint) => {
+])('says how to see all faults of a faulty file: %j', async (fields, hint) => {
   const { promptrun } = machine({ 'a.prompt': `---\nmodel: [c]\n${fields}\n---\na\n` });
   const { stderr, exitCode } = await promptrun(['run', 'a.prompt']);
   expect(stderr).toContain(hint);
@@ -15,7 +15,7 @@ it.each([
 
 describe('a run of a file of another tool', () => {
   it.each(['_a.prompt.yml', 'a (2).prompt.yaml', '_b.md'])(
-    'takes a file of any name: %s',
+    'runs a file of any name: %s',
     async file => {
       const text = file.endsWith('.md')
         ? 'hello'
@@ -49,7 +49,7 @@ describe('a run of a file of another tool', () => {
       ['note: tools.prompt:3: `tools` has no effect here: no tools are called'],
     ],
     ['d.prompt', '---\nmodel: echo\nother: 1\n---\nd\n', []],
-  ])('names what is not carried out, once: %s', async (file, text, expectedNotes) => {
+  ])('names each field that has no effect, once: %s', async (file, text, expectedNotes) => {
     const { promptrun } = machine({ [file]: text });
     const { exitCode, stderr } = await promptrun(['run', file, '-m', 'echo']);
     const notes = stderr.split('\n').filter(line => line.startsWith(`note: ${file}`));
@@ -84,14 +84,14 @@ describe('run --model', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('is refused if another service is configured', async () => {
+  it('refuses --model if another service is configured', async () => {
     const { stderr, exitCode } = await runWithScript([], ['run', 'hello', '-m', 'echo']);
     expect(stderr).toContain('--profile local');
     expect(exitCode).toBe(EXIT.usage);
   });
 });
 
-it('runs a file that names no model with the setting model, else with echo, and says so', async () => {
+it('runs a file without a model with the setting model, or else with echo, and says so', async () => {
   const { promptrun } = machine({
     'bare.prompt': 'Tea.\n',
     'own.prompt': '---\nmodel: echo\n---\nTea.\n',
@@ -142,7 +142,7 @@ it('runs a file that names no model with the setting model, else with echo, and 
   expect(missing.exitCode).toBe(EXIT.usage);
 });
 
-it('the note about the embedded service is printed once per machine', async () => {
+it('prints the note about the embedded service once per machine', async () => {
   const { promptrun } = machine();
   const first = await promptrun(['run', 'hello', '-i', 'name=Ada']);
   const second = await promptrun(['run', 'hello', '-i', 'name=Ada']);

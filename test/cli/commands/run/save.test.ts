@@ -105,7 +105,7 @@ describe('--save', () => {
     });
   });
 
-  it('keeps files that exist, unless --force', async () => {
+  it('overwrites existing files only with --force', async () => {
     const home = temporaryDirectory();
     const out = path.join(home, `${RUN}-1.png`);
     writeFileSync(out, 'mine');
@@ -130,7 +130,7 @@ describe('--save', () => {
     expect(readFileSync(out)).toEqual(PICTURE);
   });
 
-  it('has the path of each saved output in JSON', async () => {
+  it('prints the path of each saved output in JSON', async () => {
     const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
     const { stdout } = await runAgainst(service, [
       ...RUN_IT,
@@ -152,7 +152,7 @@ describe('--save', () => {
     ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
     ['is empty', picture(Buffer.alloc(0)), 'returned no bytes'],
   ])(
-    'exits with 1 if a picture %s, with the results printed and nothing half-written',
+    'exits with 1 if an image %s, after the results are printed, and leaves no partial file',
     async (_, answer, why) => {
       const home = temporaryDirectory();
       const service = await serviceWith([textOutput('good'), { type: 'image', data: '/media/a' }], {
@@ -179,7 +179,7 @@ describe('--save', () => {
     },
   );
 
-  it("names the run if the query doesn't fit it", async () => {
+  it('names the run if --query fails on its result', async () => {
     const service = await serviceWith([textOutput('good')]);
     const { exitCode, stdout, stderr } = await runAgainst(service, [
       ...RUN_IT,
@@ -238,7 +238,7 @@ describe('--save', () => {
     );
   });
 
-  it('that is interrupted says that the run is over and how to save it', async () => {
+  it('says after an interruption that the run has ended, and how to save it', async () => {
     const service = await serviceWith([{ type: 'image', data: '/media/a' }], {
       ...media(picture()),
       answer: () => {
@@ -253,7 +253,7 @@ describe('--save', () => {
     );
   });
 
-  it('never leaves the directory, whatever the service calls the run', async () => {
+  it('writes only below the directory, whatever id the service gives the run', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       creation(succeededRun({ runId: '../../evil\u0000\n', outputs: [textOutput('x')] })),
@@ -263,7 +263,7 @@ describe('--save', () => {
     expect(readdirSync(home).toSorted()).toEqual(['out', 'state']);
   });
 
-  it('takes the type from the bytes if the server sends none', async () => {
+  it('detects the type of an image from its bytes if the server sends none', async () => {
     const service = await serviceWith(
       [{ type: 'image', data: '/media/a' }],
       media(picture(PICTURE, 'application/octet-stream')),
@@ -281,7 +281,7 @@ describe('--save -', () => {
     expect([stdoutBytes(), stderr()]).toEqual([Buffer.from('a\u0000b'), '']);
   });
 
-  it('writes the bytes of a picture', async () => {
+  it('writes the bytes of an image', async () => {
     const service = await scriptedServiceForTest(
       {
         ...creation(),
@@ -305,39 +305,42 @@ describe('--save -', () => {
     [90, '-'],
     [50, 'out'],
     [90, 'out'],
-  ])('names the run if the media is due after --timeout: %i s, --save %s', async (asked, place) => {
-    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
-      'retry-after': String(asked),
-    });
-    const service = await scriptedServiceForTest(
-      {
-        ...creation(),
-        answer: () =>
-          success(
-            succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] }),
-          ),
-      },
-      { expect: { path: '/media/1' }, answer: busy },
-    );
-
-    const args = [...RUN_IT, '--timeout', '40s', '--save', place];
-
-    const sleep = (_: number, signal?: AbortSignal): Promise<void> =>
-      new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+  ])(
+    'names the run if its media is ready only after --timeout: %i s, --save %s',
+    async (asked, place) => {
+      const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
+        'retry-after': String(asked),
       });
+      const service = await scriptedServiceForTest(
+        {
+          ...creation(),
+          answer: () =>
+            success(
+              succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] }),
+            ),
+        },
+        { expect: { path: '/media/1' }, answer: busy },
+      );
 
-    const { exitCode, stderr } = await runAgainst(service, args, { clock: { sleep } });
-    const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
+      const args = [...RUN_IT, '--timeout', '40s', '--save', place];
 
-    expect(stderr()).toContain(again);
-    expect(exitCode).toBe(EXIT.waitTimeout);
-  });
+      const sleep = (_: number, signal?: AbortSignal): Promise<void> =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+
+      const { exitCode, stderr } = await runAgainst(service, args, { clock: { sleep } });
+      const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
+
+      expect(stderr()).toContain(again);
+      expect(exitCode).toBe(EXIT.waitTimeout);
+    },
+  );
 
   it.each([
     [[textOutput('a'), textOutput('b')], '2 outputs'],
     [[], 'no output'],
-  ])('refuses %j, naming the run', async (outputs, why) => {
+  ])('refuses the outputs %j, and names the run', async (outputs, why) => {
     const { stdout, stderr, exitCode } = await runAgainst(await serviceWithOutputs(outputs), [
       ...RUN_IT,
       '--save',
@@ -349,7 +352,7 @@ describe('--save -', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('is refused with --json and on a terminal, before anything is sent', async () => {
+  it('refuses --json and a terminal before anything is sent', async () => {
     const json = await runAgainst(await scriptedServiceForTest(), [
       ...RUN_IT,
       '--save',
@@ -363,7 +366,7 @@ describe('--save -', () => {
     expect(terminal.exitCode).toBe(EXIT.usage);
   });
 
-  it('reports the faults of a failed run, and exits 5', async () => {
+  it('reports the errors of a failed run, and exits with 5', async () => {
     const outputs = [{ type: 'error', data: 'broke' }];
     const { stdout, stderr, exitCode } = await runAgainst(
       await serviceWithOutputs(outputs, { runStatus: 'failed' }),

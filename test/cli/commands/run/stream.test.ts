@@ -58,7 +58,7 @@ async function until(running: Captured, text: string): Promise<void> {
 const RUN = ['run', 'hello', '-i', 'name=Ada', '-m', 'llama'];
 
 describe('a text that comes in pieces', () => {
-  it('is shown on a terminal while it is made, harmless, and once', async () => {
+  it('prints the pieces of a text on a terminal as they arrive, sanitised and once', async () => {
     const { home, answer } = await streamingModel(['Good \u001b[2J', 'morning', ', Ada!']);
     const running = startInProcess(RUN, {
       home,
@@ -82,7 +82,7 @@ describe('a text that comes in pieces', () => {
   it.each([
     ['a pipe', RUN, false],
     ['--no-stream', [...RUN, '--no-stream'], true],
-  ])('comes whole to %s', async (_, argv, stdout) => {
+  ])('prints the whole text at the end to %s', async (_, argv, stdout) => {
     const { home, answer } = await streamingModel(['Good ', 'morning']);
     const running = startInProcess(argv, { home, local: localService, terminal: { stdout } });
     const whole = until(running, 'Good').then(() => running.stdout());

@@ -35,7 +35,7 @@ import {
   unanswered,
 } from './scripted-runs.ts';
 
-describe('a creation that is not answered', () => {
+describe('run without an answer to its creation', () => {
   it.each<[string, Exchange['answer']]>([
     ['a broken connection', 'reset-after-body'],
     ['a closed connection', 'close'],
@@ -44,7 +44,7 @@ describe('a creation that is not answered', () => {
     ["an intermediary's 504, whose clock is another", answerDated(TEST_NOW - 3_600_000, html(504))],
     ['a 504 without a run id', answerDated(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
   ])(
-    'after %s is looked for, never sent again, and the run that fits is only named',
+    'looks for the run after %s, names one that matches, and never sends the creation again',
     async (_, answer) => {
       const home = temporaryDirectory();
       const fitting = runList(listedRun(RUN), listedRun(OTHER_RUN, { promptVersionId: PROMPT }));
@@ -63,33 +63,36 @@ describe('a creation that is not answered', () => {
   it.each([
     ['the environment', EXCLUSIVE, []],
     ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
-  ])('is taken from the list if %s says that nobody else uses the key', async (_, more, listed) => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
-      unanswered('reset-after-body'),
-      runList(listedRun(RUN)),
-      pollOf({}),
-    );
-    for (const argv of listed) await runAgainst(service, argv, { home });
-    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], {
-      ...more,
-      home,
-    });
+  ])(
+    'takes the run from the list if %s says that nobody else uses the key',
+    async (_, more, listed) => {
+      const home = temporaryDirectory();
+      const service = await scriptedServiceForTest(
+        unanswered('reset-after-body'),
+        runList(listedRun(RUN)),
+        pollOf({}),
+      );
+      for (const argv of listed) await runAgainst(service, argv, { home });
+      const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], {
+        ...more,
+        home,
+      });
 
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
-    expect(stderr()).toContain(`continuing with run ${RUN}`);
-    expect(readJournal(home)).toContainEqual(
-      expect.objectContaining({ runId: RUN, recovered: true }),
-    );
-    expect(readJournal(home).at(-1)).toMatchObject({
-      outcome: 'ended',
-      runId: RUN,
-      runStatus: 'succeeded',
-    });
-  });
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
+      expect(stderr()).toContain(`continuing with run ${RUN}`);
+      expect(readJournal(home)).toContainEqual(
+        expect.objectContaining({ runId: RUN, recovered: true }),
+      );
+      expect(readJournal(home).at(-1)).toMatchObject({
+        outcome: 'ended',
+        runId: RUN,
+        runStatus: 'succeeded',
+      });
+    },
+  );
 
-  it('has the status of the list with --no-wait, and is marked as recovered', async () => {
+  it('prints the status of the list with --no-wait, and marks the run as recovered', async () => {
     const failed = runList(listedRun(RUN, { runStatus: 'failed' }));
     const service = await scriptedServiceForTest(unanswered('reset-after-body'), failed);
     const { exitCode, stdout } = await runAgainst(
@@ -102,7 +105,7 @@ describe('a creation that is not answered', () => {
     expect(exitCode).toBe(EXIT.runFailed);
   });
 
-  it('is not taken from the list while an earlier creation of the version is in doubt', async () => {
+  it('takes no run from the list while an earlier creation of the version is in doubt', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
@@ -118,7 +121,7 @@ describe('a creation that is not answered', () => {
     expect(stderr()).toContain(`It may be ${RUN}`);
   });
 
-  it.each([500, 502, 503])("is not looked for after the service's own %i", async status => {
+  it.each([500, 502, 503])("does not look for a run after the service's own %i", async status => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       unanswered(failure(status, 'SERVER_ERROR', 'oops')),
@@ -150,42 +153,45 @@ describe('a creation that is not answered', () => {
     ['a broken connection', 'reset-after-body'],
     ["an intermediary's 502", html(502)],
     ["the service's own 500", keepingKeys(failure(500, 'SERVER_ERROR', 'oops'))],
-  ])('is sent again under its key after %s if the service keeps such keys', async (_, answer) => {
-    const keys: unknown[] = [];
-    const noteKey = (call: { headers: Record<string, unknown> }): void => {
-      keys.push(call.headers['idempotency-key']);
-    };
+  ])(
+    'sends the creation again under its key after %s if the service keeps such keys',
+    async (_, answer) => {
+      const keys: unknown[] = [];
+      const noteKey = (call: { headers: Record<string, unknown> }): void => {
+        keys.push(call.headers['idempotency-key']);
+      };
 
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
-      {
-        ...promptSearch('hello'),
-        answer: keepingKeys(promptSearch('hello').answer as PlainAnswer),
-      },
-      {
-        expect: { method: 'POST', path: '/runs' },
-        answer: call => {
-          noteKey(call);
-          return answer as PlainAnswer;
+      const home = temporaryDirectory();
+      const service = await scriptedServiceForTest(
+        {
+          ...promptSearch('hello'),
+          answer: keepingKeys(promptSearch('hello').answer as PlainAnswer),
         },
-      },
-      {
-        expect: { method: 'POST', path: '/runs' },
-        answer: call => {
-          noteKey(call);
-          return keepingKeys(success(succeededRun()));
+        {
+          expect: { method: 'POST', path: '/runs' },
+          answer: call => {
+            noteKey(call);
+            return answer as PlainAnswer;
+          },
         },
-      },
-    );
-    const { exitCode, stdout } = await runAgainst(service, ['run', 'hello', '-i', 'name=Ada'], {
-      home,
-    });
+        {
+          expect: { method: 'POST', path: '/runs' },
+          answer: call => {
+            noteKey(call);
+            return keepingKeys(success(succeededRun()));
+          },
+        },
+      );
+      const { exitCode, stdout } = await runAgainst(service, ['run', 'hello', '-i', 'name=Ada'], {
+        home,
+      });
 
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
-    expect(new Set(keys)).toEqual(new Set([(readJournal(home)[0] as { id: string }).id]));
-  });
+      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
+      expect(new Set(keys)).toEqual(new Set([(readJournal(home)[0] as { id: string }).id]));
+    },
+  );
 
-  it('is sent again once the list shows that the service keeps keys', async () => {
+  it('sends the creation again once the list shows that the service keeps keys', async () => {
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       { ...runList(), answer: keepingKeys(success({ rows: [listedRun(RUN)], hasMore: false })) },
@@ -200,7 +206,7 @@ describe('a creation that is not answered', () => {
   });
 
   it.each([[], ['--json']])(
-    'names the candidates if several match, and how to take one up: %j',
+    'names the candidates if several match, and how to get one: %j',
     async (...flags) => {
       const service = await scriptedServiceForTest(
         unanswered('reset-after-body'),
@@ -214,7 +220,7 @@ describe('a creation that is not answered', () => {
     },
   );
 
-  it('ends with an error that says so if no run fits', async () => {
+  it('reports the lost answer if no run matches', async () => {
     const home = temporaryDirectory();
     const old = listedRun(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
     const service = await scriptedServiceForTest(unanswered('reset-after-body'), runList(old));
@@ -239,7 +245,7 @@ describe('a creation that is not answered', () => {
     expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(0);
   });
 
-  it('takes runs since its time by the clock of the service', async () => {
+  it('compares the times of runs by the clock of the service', async () => {
     const service = await scriptedServiceForTest(
       unanswered(answerDated(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
       {
@@ -280,7 +286,7 @@ describe('a creation that is not answered', () => {
     expect(await first.ended).toBe(0);
   });
 
-  it('is in doubt no longer after an error of the service', async () => {
+  it('is no longer in doubt after an error of the service', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')),
@@ -299,25 +305,28 @@ describe('a creation that is not answered', () => {
   it.each([
     ['SIGINT', EXIT.interrupted],
     ['SIGTERM', EXIT.terminated],
-  ] as const)('may continue after %s, which says how to get it', async (signal, exitCode) => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
-      unanswered(() => {
-        running.raise(signal);
-        return 'silence';
-      }),
-    );
-    const running = startAgainst(service, RUN_IT, { home });
+  ] as const)(
+    'says after %s that the run may continue, and how to get it',
+    async (signal, exitCode) => {
+      const home = temporaryDirectory();
+      const service = await scriptedServiceForTest(
+        unanswered(() => {
+          running.raise(signal);
+          return 'silence';
+        }),
+      );
+      const running = startAgainst(service, RUN_IT, { home });
 
-    expect(await running.ended).toBe(exitCode);
-    expect(running.stderr()).toContain(
-      'a run may have been started and may continue (INTERRUPTED)',
-    );
-    expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
-    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
-  });
+      expect(await running.ended).toBe(exitCode);
+      expect(running.stderr()).toContain(
+        'a run may have been started and may continue (INTERRUPTED)',
+      );
+      expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
+      expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
+    },
+  );
 
-  it('has made no run at Ctrl-C while it waits to be sent again after a 429', async () => {
+  it('has made no run if Ctrl-C ends the wait after a 429', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       unanswered(
@@ -340,7 +349,7 @@ describe('a creation that is not answered', () => {
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
   });
 
-  it('is looked for once after --timeout', async () => {
+  it('looks for the run once after --timeout', async () => {
     const { clock, runOut } = hourglass();
     const service = await scriptedServiceForTest(silentUntil(runOut), runList(listedRun(RUN)));
     const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
@@ -349,7 +358,7 @@ describe('a creation that is not answered', () => {
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
-  it('is asked for by its key if the service keeps it, which settles the journal', async () => {
+  it('asks for the run by its key if the service keeps it, and settles the journal', async () => {
     const home = temporaryDirectory();
     const id = (): string => (readJournal(home)[0] as { id: string }).id;
 
@@ -390,7 +399,7 @@ describe('a creation that is not answered', () => {
   it.each([
     ['other rows', true],
     ['no word of idempotency', false],
-  ])('is only named if an answer to its key has %s', async (_, says) => {
+  ])('only names the run if an answer to its key has %s', async (_, says) => {
     const home = temporaryDirectory();
     const page = answerDated(TEST_NOW, success({ rows: [listedRun(RUN)], hasMore: false }));
     const service = await scriptedServiceForTest(
@@ -406,7 +415,7 @@ describe('a creation that is not answered', () => {
     expect(exitCode).toBe(EXIT.fault);
   });
 
-  it('is looked for in the list of runs if its key finds nothing', async () => {
+  it('looks for the run in the list if its key finds nothing', async () => {
     const home = temporaryDirectory();
     const { clock, runOut } = hourglass();
     const service = await scriptedServiceForTest(
@@ -428,23 +437,26 @@ describe('a creation that is not answered', () => {
     });
   });
 
-  it.each(['wait', 'get', 'save', 'show'])('is marked if runs %s adopts the run', async verb => {
-    const home = temporaryDirectory();
-    const script = [
-      unanswered('reset-after-body'),
-      runList(),
-      runList(listedRun(RUN)),
-      runList(listedRun(RUN)),
-      pollOf({}),
-    ];
-    const service = await scriptedServiceForTest(
-      ...script,
-      ...(verb === 'show' ? [runList(listedRun(RUN))] : []),
-    );
-    await runAgainst(service, RUN_IT, { home });
-    const argv = ['runs', verb, '--last', '--json', ...(verb === 'save' ? ['--to', home] : [])];
-    const { stdout } = await runAgainst(service, argv, { ...EXCLUSIVE, home });
+  it.each(['wait', 'get', 'save', 'show'])(
+    'marks the run as recovered if runs %s adopts it',
+    async verb => {
+      const home = temporaryDirectory();
+      const script = [
+        unanswered('reset-after-body'),
+        runList(),
+        runList(listedRun(RUN)),
+        runList(listedRun(RUN)),
+        pollOf({}),
+      ];
+      const service = await scriptedServiceForTest(
+        ...script,
+        ...(verb === 'show' ? [runList(listedRun(RUN))] : []),
+      );
+      await runAgainst(service, RUN_IT, { home });
+      const argv = ['runs', verb, '--last', '--json', ...(verb === 'save' ? ['--to', home] : [])];
+      const { stdout } = await runAgainst(service, argv, { ...EXCLUSIVE, home });
 
-    expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
-  });
+      expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
+    },
+  );
 });

@@ -22,8 +22,8 @@ import {
   stillRunning,
 } from './scripted-runs.ts';
 
-describe('a run that takes long', () => {
-  it('is polled to its end, through passing faults', async () => {
+describe('waiting for a run', () => {
+  it('polls the run to its end, through temporary faults', async () => {
     const service = await scriptedServiceForTest(
       stillRunning,
       running,
@@ -44,7 +44,7 @@ describe('a run that takes long', () => {
     });
   });
 
-  it('ends the wait on 401, with its id in the error', async () => {
+  it('stops waiting on 401, with the run id in the error', async () => {
     const service = await scriptedServiceForTest(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
@@ -54,7 +54,7 @@ describe('a run that takes long', () => {
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
-  it('is polled for a minute if the service does not know the id that it returned', async () => {
+  it('polls for a minute if the service does not know the id that it returned', async () => {
     const gone = { ...noSuchRun };
     const service = await scriptedServiceForTest(
       stillRunning,
@@ -79,13 +79,13 @@ describe('a run that takes long', () => {
     [[], `${RUN}\n`],
     [['--json'], `${JSON.stringify({ runId: RUN, runStatus: 'running' }, undefined, 2)}\n`],
     [['--query', 'runId'], `${RUN}\n`],
-  ])('is not waited for with --no-wait %j', async (flags, out) => {
+  ])('does not wait with --no-wait %j', async (flags, out) => {
     const service = await scriptedServiceForTest(stillRunning);
     const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', ...flags]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
   });
 
-  it('prints an id that could drive the terminal inert', async () => {
+  it('escapes control characters of a run id on a terminal', async () => {
     const runId = `${RUN}\u001b]0;x\u0007\u009b31m\u202e`;
     const service = await scriptedServiceForTest(
       creation(succeededRun({ runId })),
@@ -106,7 +106,7 @@ describe('a run that takes long', () => {
     ['failed', 5],
     ['queued', 0],
   ] as const)(
-    'with --no-wait prints its id too if it is %s immediately',
+    'prints the run id with --no-wait, too, if the run is %s immediately',
     async (runStatus, code) => {
       const run = succeededRun({ runStatus });
       const service = await scriptedServiceForTest(creation(run), creation(run));
@@ -124,7 +124,7 @@ describe('a run that takes long', () => {
   );
 
   it.each([[[]], [['--json']], [['--query', 'tokens']]])(
-    'that fails ends in 5 with %j',
+    'exits with 5 for a failed run with %j',
     async flags => {
       const failed: Partial<Run> = {
         runStatus: 'failed',
@@ -140,7 +140,7 @@ describe('a run that takes long', () => {
     },
   );
 
-  it('ends the wait after --timeout, with its id in the error', async () => {
+  it('stops waiting after --timeout, with the run id in the error', async () => {
     const { clock, runOut } = hourglass();
     const service = await scriptedServiceForTest(stillRunning, running, outlasting(runOut));
     const given = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
@@ -154,7 +154,7 @@ describe('a run that takes long', () => {
     );
   });
 
-  it('has its id in the JSON error of a timeout', async () => {
+  it('prints the run id in the JSON error of a timeout', async () => {
     const { clock, runOut } = hourglass();
     const service = await scriptedServiceForTest(stillRunning, outlasting(runOut));
     const { stderr } = await runAgainst(service, [...RUN_IT, '--json', ...HOUR], { clock });
@@ -166,7 +166,7 @@ describe('a run that takes long', () => {
     });
   });
 
-  it('continues after Ctrl-C, which says how to get it', async () => {
+  it('says after Ctrl-C that the run continues, and how to get it', async () => {
     const service = await scriptedServiceForTest(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: () => {
@@ -185,7 +185,7 @@ describe('a run that takes long', () => {
 });
 
 it.each([[[]], [['--json']], [['--no-wait']]])(
-  'a result that standard output refuses is not a silent success: %j',
+  'reports a result that could not be printed: %j',
   async flags => {
     const service = await scriptedServiceForTest(creation());
     const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...flags], {

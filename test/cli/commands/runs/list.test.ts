@@ -15,16 +15,16 @@ const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const HOUR = 3600_000;
 
 /** Two of these are more than a list may hold. */
-const LARGE = { outputs: [{ type: 'text', data: 'x'.repeat(34_000_000) }] };
+const LARGE_OUTPUTS = { outputs: [{ type: 'text', data: 'x'.repeat(34_000_000) }] };
 
 /** Returns the id of the nth run, the newest being 0. */
-function id(nth: number): string {
+function getRunId(nth: number): string {
   return `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 }
 
 function row(nth: number, more: Partial<RunRow> = {}): RunRow {
   return {
-    runId: id(nth),
+    runId: getRunId(nth),
     promptVersionId: VERSION,
     outputs: [],
     runStatus: 'succeeded',
@@ -35,7 +35,7 @@ function row(nth: number, more: Partial<RunRow> = {}): RunRow {
   };
 }
 
-/** Rows from the nth on. */
+/** Returns rows from the nth on. */
 function rows(from: number, count: number): RunRow[] {
   return Array.from({ length: count }, (_, index) => row(from + index));
 }
@@ -55,14 +55,14 @@ function list(
   return runWithScript(script, ['runs', 'list', ...args], options);
 }
 
-describe('the query', () => {
-  it('has 10 runs by default', async () => {
+describe('the query of runs list', () => {
+  it('requests 10 runs by default', async () => {
     const { stdout, exitCode } = await list([], [page({ limit: '10' }, rows(0, 2), false)]);
     expect(stdout.split('\n')).toHaveLength(3);
     expect(exitCode).toBe(0);
   });
 
-  it('is the same without a verb', async () => {
+  it('lists runs without the verb, too', async () => {
     const { stdout } = await runWithScript(
       [page({ limit: '2' }, rows(0, 2), false)],
       ['runs', '--limit', '2'],
@@ -70,7 +70,7 @@ describe('the query', () => {
     expect(stdout.split('\n')).toHaveLength(3);
   });
 
-  it("is one prompt's, in any version of it, as many as are wanted", async () => {
+  it('lists only runs of --prompt, in any version, up to --limit', async () => {
     const other = { promptVersionId: '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55' };
     const versions = {
       promptId: VERSION,
@@ -81,14 +81,14 @@ describe('the query', () => {
     const script = [
       { expect: { path: `/prompts/${VERSION}/versions` }, answer: success(versions) },
       page({}, [row(0, other), row(1), row(2, other)], true),
-      page({ startingAfter: id(2) }, [row(3), row(4)], true),
+      page({ startingAfter: getRunId(2) }, [row(3), row(4)], true),
     ];
     const { stdout } = await list(['--prompt', VERSION, '--limit', '2'], script);
 
     expect(stdout.match(/Run \d/gu)).toEqual(['Run 1', 'Run 3']);
   });
 
-  it('follows the flags, with times in seconds', async () => {
+  it('sends the flags, with times in seconds', async () => {
     const seconds = TEST_NOW / 1000;
     await list(
       [
@@ -99,7 +99,7 @@ describe('the query', () => {
         '--until',
         '2026-01-02T03:00:00Z',
         '--starting-after',
-        id(1),
+        getRunId(1),
       ],
       [
         page(
@@ -107,7 +107,7 @@ describe('the query', () => {
             status: 'failed',
             since: String(seconds - 7200),
             until: String(Date.UTC(2026, 0, 2, 3) / 1000),
-            startingAfter: id(1),
+            startingAfter: getRunId(1),
             endingBefore: null,
           },
           [],
@@ -125,7 +125,7 @@ describe('the query', () => {
     ['30m', Math.floor(TEST_NOW / 1000) - 1800],
     ['7d', Math.floor(TEST_NOW / 1000) - 604_800],
     ['2w', Math.floor(TEST_NOW / 1000) - 1_209_600],
-  ])('takes %s for a time', async (text, seconds) => {
+  ])('accepts the time %s', async (text, seconds) => {
     await list(['--since', text], [page({ since: String(seconds) }, [], false)]);
   });
 
@@ -137,9 +137,12 @@ describe('the query', () => {
     [['--limit', '1.5'], '--limit'],
     [['--limit', 'many'], '--limit'],
     [['--limit', '5', '--all'], '--all and --limit'],
-    [['--starting-after', id(1), '--ending-before', id(2)], '--starting-after and --ending-before'],
+    [
+      ['--starting-after', getRunId(1), '--ending-before', getRunId(2)],
+      '--starting-after and --ending-before',
+    ],
     [['--starting-after', 'nope'], '--starting-after'],
-    [['--ending-before', `${id(1)}0`], '--ending-before'],
+    [['--ending-before', `${getRunId(1)}0`], '--ending-before'],
     [['--since', 'yesterday'], '--since'],
     [['--since', '1767322800000'], 'Did you mean 1767322800?'],
     [['--since', '1h', '--until', '2h'], '--since'],
@@ -158,25 +161,25 @@ describe('the query', () => {
   });
 });
 
-describe('pages', () => {
-  it('are fetched as they are needed, none larger than 50', async () => {
+describe('the pages of runs list', () => {
+  it('fetches only the pages that it needs, with at most 50 rows', async () => {
     const { stdout } = await list(
       ['--limit', '120'],
       [
         page({ limit: '50', startingAfter: null }, rows(0, 50), true),
-        page({ limit: '50', startingAfter: id(49) }, rows(50, 50), true),
-        page({ limit: '20', startingAfter: id(99) }, rows(100, 20), true),
+        page({ limit: '50', startingAfter: getRunId(49) }, rows(50, 50), true),
+        page({ limit: '20', startingAfter: getRunId(99) }, rows(100, 20), true),
       ],
     );
     expect(stdout.trim().split('\n')).toHaveLength(120);
   });
 
-  it('continue to the end with --all, keeping every flag', async () => {
+  it('fetches all pages with --all, with the same flags', async () => {
     const { stdout, stderr } = await list(
       ['--all', '--status', 'succeeded', '--json'],
       [
         page({ status: 'succeeded' }, rows(0, 50), true),
-        page({ status: 'succeeded', startingAfter: id(49) }, rows(50, 3), false),
+        page({ status: 'succeeded', startingAfter: getRunId(49) }, rows(50, 3), false),
       ],
     );
     expect((JSON.parse(stdout) as RunRow[]).map(({ runId }) => runId)).toEqual(
@@ -185,12 +188,12 @@ describe('pages', () => {
     expect(stderr).toBe('');
   });
 
-  it('say how to continue the list', async () => {
+  it('says how to continue a limited list', async () => {
     const { stderr } = await list(['--limit', '2'], [page({}, rows(0, 2), true)]);
-    expect(stderr).toBe(`more runs: --starting-after ${id(1)}\n`);
+    expect(stderr).toBe(`more runs: --starting-after ${getRunId(1)}\n`);
   });
 
-  it('quote the cursor so that a shell runs nothing of it', async () => {
+  it('quotes the cursor, so that a shell runs nothing of it', async () => {
     const { stderr } = await list(
       ['--limit', '1'],
       [
@@ -204,27 +207,27 @@ describe('pages', () => {
     expect(stderr).toBe("more runs: --starting-after 'x;$(y)'\n");
   });
 
-  it('go backwards from --ending-before, and the newest run still comes first', async () => {
+  it('fetches pages backwards with --ending-before, and prints the newest run first', async () => {
     const { stdout, stderr } = await list(
-      ['--ending-before', id(200), '--limit', '70', '--query', '[].runId'],
+      ['--ending-before', getRunId(200), '--limit', '70', '--query', '[].runId'],
       [
-        page({ limit: '50', endingBefore: id(200) }, rows(150, 50), true),
-        page({ limit: '20', endingBefore: id(150) }, rows(130, 20), true),
+        page({ limit: '50', endingBefore: getRunId(200) }, rows(150, 50), true),
+        page({ limit: '20', endingBefore: getRunId(150) }, rows(130, 20), true),
       ],
     );
     expect(JSON.parse(stdout)).toEqual(rows(130, 70).map(({ runId }) => runId));
-    expect(stderr).toBe(`more runs: --ending-before ${id(130)}\n`);
+    expect(stderr).toBe(`more runs: --ending-before ${getRunId(130)}\n`);
   });
 
-  it('with more rows than requested are cut', async () => {
+  it('prints no more rows than requested if a page has more', async () => {
     const { stdout } = await list(
       ['--limit', '2', '--query', '[].runId'],
       [page({}, rows(0, 5), false)],
     );
-    expect(JSON.parse(stdout)).toEqual([id(0), id(1)]);
+    expect(JSON.parse(stdout)).toEqual([getRunId(0), getRunId(1)]);
   });
 
-  it('that are not pages are a fault of the service', async () => {
+  it('exits with 1 if an answer is not a page', async () => {
     const { stderr, exitCode } = await list([], [{ answer: success({ rows: 'many' }) }]);
     expect(stderr).toContain('(PROTOCOL_ERROR)');
     expect(exitCode).toBe(EXIT.fault);
@@ -232,7 +235,7 @@ describe('pages', () => {
 });
 
 describe('in a pipe', () => {
-  it('a run is a line of full ids and ISO times, separated by tabs, without a header', async () => {
+  it('prints tab-separated full ids and ISO times, without a header', async () => {
     const { stdout } = await list(
       [],
       [
@@ -245,18 +248,18 @@ describe('in a pipe', () => {
     );
     expect(stdout).toBe(
       [
-        `${id(0)}\tsucceeded\t2026-01-02T02:04:05.000Z\t4\t${VERSION}\tRun 0`,
-        `${id(1)}\tfailed\t2026-01-02T01:04:05.000Z\t-\t${VERSION}\ta b c`,
+        `${getRunId(0)}\tsucceeded\t2026-01-02T02:04:05.000Z\t4\t${VERSION}\tRun 0`,
+        `${getRunId(1)}\tfailed\t2026-01-02T01:04:05.000Z\t-\t${VERSION}\ta b c`,
         '',
       ].join('\n'),
     );
   });
 
-  it('an empty list prints nothing, and is a success', async () => {
+  it('prints nothing for an empty list, and exits with 0', async () => {
     expect(await list([], [page({}, [], false)])).toMatchObject({ stdout: '', exitCode: 0 });
   });
 
-  it('a reader that goes ends it quietly, without another page', async () => {
+  it('stops quietly if the reader closes the pipe, and fetches no further page', async () => {
     const script = [page({}, rows(0, 50), true)];
     const { stderr, exitCode } = await list(['--all'], script, { readerTakes: 500 });
     expect(stderr).toBe('');
@@ -265,21 +268,21 @@ describe('in a pipe', () => {
 });
 
 describe('JSON', () => {
-  it('is one array of rows with every field they came with', async () => {
+  it('prints an array of rows with every field of the service', async () => {
     const odd = { ...row(0), newField: { a: [1] } };
     const { stdout } = await list(['--json'], [page({}, [odd], false)]);
     expect(JSON.parse(stdout)).toEqual([odd]);
   });
 
-  it('is an empty array if there are no runs', async () => {
+  it('prints an empty array if there are no runs', async () => {
     expect((await list(['--json'], [page({}, [], false)])).stdout).toBe('[]\n');
   });
 
-  it('is a row a line with --ndjson', async () => {
+  it('prints one row per line with --ndjson', async () => {
     const { stdout } = await list(['--ndjson'], [page({}, rows(0, 2), false)]);
     expect(
       stdout.split('\n').map(line => (line === '' ? '' : (JSON.parse(line) as RunRow).runId)),
-    ).toEqual([id(0), id(1), '']);
+    ).toEqual([getRunId(0), getRunId(1), '']);
   });
 
   it.each([['--json'], ['--ndjson']])('keeps every digit of a number with %s', async flag => {
@@ -294,7 +297,7 @@ describe('JSON', () => {
     expect(stdout).toMatch(/"serial": ?12345678901234567890\b/u);
   });
 
-  it('comes out as pages arrive with --ndjson', async () => {
+  it('prints each page when it arrives with --ndjson', async () => {
     let printed = '';
     const service = await startScriptedService([
       page({}, rows(0, 50), true),
@@ -314,7 +317,7 @@ describe('JSON', () => {
     expect(printed.trim().split('\n')).toHaveLength(50);
   });
 
-  it('comes out as pages arrive in an array too, which stays open after a fault', async () => {
+  it('prints each page of an array when it arrives, and leaves the array open after a fault', async () => {
     let printed = '';
     const service = await startScriptedService([
       page({}, rows(0, 50), true),
@@ -341,18 +344,18 @@ describe('JSON', () => {
       fault: '--query: the list of runs has more than 64 MiB',
     },
     {
-      args: ['--all', '--ending-before', id(1)],
+      args: ['--all', '--ending-before', getRunId(1)],
       fault: '--ending-before: the list of runs has more',
     },
-  ])('is not held without end by $args', async ({ args, fault }) => {
-    const script = [11, 12].map(nth => page({}, [row(nth, LARGE)], true));
+  ])('limits the memory that $args may use', async ({ args, fault }) => {
+    const script = [11, 12].map(nth => page({}, [row(nth, LARGE_OUTPUTS)], true));
     const { stdout, stderr, exitCode } = await list(args, script);
     expect(stderr).toContain(fault);
     expect(stdout).toBe('');
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('is filtered row by row with --ndjson and --query', async () => {
+  it('applies --query to each row with --ndjson', async () => {
     expect(
       (await list(['--ndjson', '--query', 'runName'], [page({}, rows(0, 2), false)])).stdout,
     ).toBe('Run 0\nRun 1\n');
@@ -362,14 +365,14 @@ describe('JSON', () => {
 describe('on a terminal', () => {
   const terminal = { terminal: { stdout: true } };
 
-  it('holds only what it shows of a row', async () => {
-    const script = [0, 1].map(nth => page({}, [row(nth, LARGE)], nth < 1));
+  it('keeps only the shown part of large rows in memory', async () => {
+    const script = [0, 1].map(nth => page({}, [row(nth, LARGE_OUTPUTS)], nth < 1));
     const { stdout, exitCode } = await list(['--all'], script, terminal);
     expect(stdout.match(/Run \d/gu)).toEqual(['Run 0', 'Run 1']);
     expect(exitCode).toBe(0);
   });
 
-  it('is a table with ages in words', async () => {
+  it('prints a table with ages', async () => {
     const { stdout } = await list([], [page({}, [row(0), row(30, { credits: null })], false)], {
       ...terminal,
       columns: 140,
@@ -378,8 +381,8 @@ describe('on a terminal', () => {
     expect(stdout).toBe(
       [
         'RUN                                   STATUS     NAME    AGE         CREDITS  PROMPT VERSION',
-        `${id(0)}  succeeded  Run 0   1 hour ago        4  ${VERSION}`,
-        `${id(30)}  succeeded  Run 30  1 day ago      free  ${VERSION}`,
+        `${getRunId(0)}  succeeded  Run 0   1 hour ago        4  ${VERSION}`,
+        `${getRunId(30)}  succeeded  Run 30  1 day ago      free  ${VERSION}`,
         '',
       ].join('\n'),
     );
@@ -430,11 +433,11 @@ describe('on a terminal', () => {
     expect(stdout).toContain('\u001b[31mfailed\u001b[39m');
   });
 
-  it('says that there is nothing', async () => {
+  it('says that there are no runs', async () => {
     expect((await list([], [page({}, [], false)], terminal)).stdout).toBe('no runs\n');
   });
 
-  it('escapes names that could control it', async () => {
+  it('escapes control characters in names', async () => {
     const { stdout } = await list(
       [],
       [page({}, [row(0, { runName: '\u001b]0;owned\u0007' })], false)],

@@ -7,7 +7,7 @@ import { runCommand } from '../../../support/command.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { Project } from '../../../support/project.ts';
 
-it("says once why a run can't be repeated, and where its creation may still be kept", async () => {
+it("says why a run can't be repeated, and where its request may still be saved", async () => {
   const { home } = new Project({});
   const runId = '01890000-0000-7000-8000-000000000000';
   const { exitCode, stderr } = await runInProcess(['runs', 'rerun', runId], {
@@ -23,7 +23,7 @@ it("says once why a run can't be repeated, and where its creation may still be k
 });
 
 it.each([[[]], [['--json']], [['--compare']]])(
-  'names the new run if standard output does not take its result: %j',
+  'names the new run if its result could not be printed: %j',
   async flags => {
     const { home } = new Project({});
     const options = { home, local: localService };
@@ -42,7 +42,7 @@ it.each([[[]], [['--json']], [['--compare']]])(
   },
 );
 
-it('pays for nothing if the run to compare with is gone', async () => {
+it('creates nothing if the run to compare with is gone', async () => {
   const { home } = new Project({});
   const options = { home, local: localService };
   const first = await runInProcess(
@@ -51,9 +51,9 @@ it('pays for nothing if the run to compare with is gone', async () => {
   );
   const { runId } = JSON.parse(first.stdout()) as { runId: string };
   const manifest = readFileSync(path.join(home, 'out', `${runId}.json`), 'utf8');
-  const gone = '01890000-0000-7000-8000-000000000000';
-  writeFileSync(path.join(home, `${gone}.json`), manifest.replaceAll(runId, gone));
-  const again = await runInProcess(['runs', 'rerun', `./${gone}.json`, '--compare'], options);
+  const goneRunId = '01890000-0000-7000-8000-000000000000';
+  writeFileSync(path.join(home, `${goneRunId}.json`), manifest.replaceAll(runId, goneRunId));
+  const again = await runInProcess(['runs', 'rerun', `./${goneRunId}.json`, '--compare'], options);
 
   expect(again.stderr()).toContain('the run does not exist');
   expect(again.exitCode).toBe(EXIT.notFound);
@@ -62,7 +62,7 @@ it('pays for nothing if the run to compare with is gone', async () => {
   expect(JSON.parse(list.stdout())).toEqual([runId]);
 });
 
-it('is replayed from its recordings, without the store', async () => {
+it('replays a rerun from its recordings, without the store', async () => {
   const { home } = new Project({});
   const options = { home, local: localService };
   const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--json'], options);
@@ -81,7 +81,7 @@ it('is replayed from its recordings, without the store', async () => {
   expect(replayed.exitCode).toBe(0);
 });
 
-it('needs the models file of a model again, and says so', async () => {
+it('says that a rerun needs the models file of its model again', async () => {
   const { home } = new Project({
     'a.prompt': '---\nmodel: shout\n---\nHi',
     'models.yaml':
@@ -89,7 +89,7 @@ it('needs the models file of a model again, and says so', async () => {
   });
   const options = { cwd: home, env: { PROMPTRUN_DATA_DIR: path.join(home, 'data') } };
   const stopped = await runCommand(
-    ['run', 'a.prompt', '--models', 'models.yaml', '--timeout', '2s'],
+    ['run', 'a.prompt', '--models', 'models.yaml', '--timeout', '4s'],
     options,
   );
   const [, runId = ''] =

@@ -24,12 +24,12 @@ const get = (answer: Exchange['answer']): Exchange => ({
   answer,
 });
 
-const found = get(success(succeededRun()));
-const going = get(success(succeededRun({ runStatus: 'running', outputs: [], tokens: 0 })));
+const endedRun = get(success(succeededRun()));
+const unfinishedRun = get(success(succeededRun({ runStatus: 'running', outputs: [], tokens: 0 })));
 
 describe('runs get', () => {
   it('prints the outputs of a run that has ended', async () => {
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), [
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(endedRun), [
       'runs',
       'get',
       RUN,
@@ -37,18 +37,18 @@ describe('runs get', () => {
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
-  it('saves them to the folder of --save', async () => {
+  it('saves the outputs to the folder of --save', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'get', RUN, '--save', 'out'];
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, {
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(endedRun), args, {
       home,
     });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
   });
 
-  it('exits 0 for a run that is still running, in every form', async () => {
-    const service = await scriptedServiceForTest(going, { ...going });
+  it('exits with 0 for a run that is still running, with and without --query', async () => {
+    const service = await scriptedServiceForTest(unfinishedRun, { ...unfinishedRun });
     const plain = await runAgainst(service, ['runs', 'get', RUN]);
 
     expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
@@ -64,7 +64,7 @@ describe('runs get', () => {
     });
   });
 
-  it('exits 5 for a run that failed', async () => {
+  it('exits with 5 for a failed run', async () => {
     const service = await scriptedServiceForTest(
       get(success(succeededRun({ runStatus: 'failed', outputs: [] }))),
     );
@@ -73,7 +73,7 @@ describe('runs get', () => {
     );
   });
 
-  it('exits 4 for a run that does not exist', async () => {
+  it('exits with 4 for a run that does not exist', async () => {
     const service = await scriptedServiceForTest(
       get(failure(404, 'NOT_FOUND_ERROR', 'no such run')),
     );
@@ -95,15 +95,18 @@ describe('runs get', () => {
     expect(stderr()).toMatch(`The requested id: ${RUN}\nList your runs with: promptrun runs list`);
   });
 
-  it.each(['../x', '..', 'a/b', '%2e%2e'])('refuses %s, which would lead elsewhere', async id => {
-    expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'get', id])).exitCode).toBe(
-      EXIT.usage,
-    );
-  });
+  it.each(['../x', '..', 'a/b', '%2e%2e'])(
+    'refuses the id %s, which would change the path',
+    async id => {
+      expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'get', id])).exitCode).toBe(
+        EXIT.usage,
+      );
+    },
+  );
 });
 
 describe('runs cancel', () => {
-  it('cancels a run soon, even if the service asks to wait before it shows it', async () => {
+  it('cancels a run at once, even if reading it first would have to wait', async () => {
     const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
       'retry-after': '30',
     });
@@ -124,20 +127,19 @@ describe('runs cancel', () => {
 
 describe('runs wait', () => {
   it('waits for a run to end and prints it as `run` does', async () => {
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(going, found), [
-      'runs',
-      'wait',
-      RUN,
-    ]);
+    const { exitCode, stdout } = await runAgainst(
+      await scriptedServiceForTest(unfinishedRun, endedRun),
+      ['runs', 'wait', RUN],
+    );
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
-  it('--last takes the last run of this service', async () => {
+  it('waits with --last for the last run of this service', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       creation(succeededRun({ runId: OTHER_RUN })),
       creation(),
-      found,
+      endedRun,
     );
     await runAgainst(service, ['run', VERSION], { home });
     await runAgainst(service, ['run', VERSION], { home });
@@ -163,7 +165,7 @@ describe('runs wait', () => {
     );
   });
 
-  it('names a run so that a shell runs nothing of it', async () => {
+  it('quotes the run id of a hint, so that a shell runs nothing of it', async () => {
     const hostile = {
       ...succeededRun({ runStatus: 'running', outputs: [] }),
       runId: "x;$(y)\n'z'",
@@ -189,7 +191,7 @@ describe('runs save', () => {
   it('writes the outputs and prints them', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, {
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(endedRun), args, {
       home,
     });
 
@@ -201,9 +203,13 @@ describe('runs save', () => {
   it('saves nothing of a run that has not ended', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
-    const { exitCode, stderr } = await runAgainst(await scriptedServiceForTest(going), args, {
-      home,
-    });
+    const { exitCode, stderr } = await runAgainst(
+      await scriptedServiceForTest(unfinishedRun),
+      args,
+      {
+        home,
+      },
+    );
 
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).toContain(`promptrun runs wait ${RUN} --save`);
@@ -217,11 +223,11 @@ describe('runs save', () => {
     ),
   };
 
-  it('writes several runs, and fails if one of them did', async () => {
+  it('saves several runs, and exits with 5 if one of them failed', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, OTHER_RUN, RUN, '--to', 'out', '--json'];
     const { exitCode, stdout } = await runAgainst(
-      await scriptedServiceForTest(found, other),
+      await scriptedServiceForTest(endedRun, other),
       args,
       { home },
     );
@@ -238,7 +244,7 @@ describe('runs save', () => {
     expect(readFileSync(path.join(home, 'out', `${OTHER_RUN}-1.txt`), 'utf8')).toBe('half');
   });
 
-  it('writes every run since a time that has ended, and names those that have not', async () => {
+  it('saves the runs of --since that have ended, and names the others', async () => {
     const home = temporaryDirectory();
     const row = { runId: RUN, runStatus: 'succeeded' };
     const list: Exchange = {
@@ -247,7 +253,7 @@ describe('runs save', () => {
     };
     const args = ['runs', 'save', '--since', '1767319445', '--to', 'out', '--json'];
     const { exitCode, stdout, stderr } = await runAgainst(
-      await scriptedServiceForTest(list, found),
+      await scriptedServiceForTest(list, endedRun),
       args,
       {
         home,
@@ -260,7 +266,7 @@ describe('runs save', () => {
   });
 
   it('writes the only output to standard output', async () => {
-    const { stdout } = await runAgainst(await scriptedServiceForTest(found), [
+    const { stdout } = await runAgainst(await scriptedServiceForTest(endedRun), [
       'runs',
       'save',
       RUN,
@@ -296,7 +302,7 @@ describe('runs show', () => {
   };
 
   it('prints the run with the fields of its list row', async () => {
-    const { stdout } = await runAgainst(await scriptedServiceForTest(found, list), [
+    const { stdout } = await runAgainst(await scriptedServiceForTest(endedRun, list), [
       'runs',
       'show',
       RUN,
@@ -305,10 +311,10 @@ describe('runs show', () => {
     expect(JSON.parse(stdout())).toEqual({ ...row, ...succeededRun() });
   });
 
-  it('shows what a service sends in place of a text', async () => {
+  it('shows values that are not texts as JSON', async () => {
     const strange = { ...row, runName: { a: '\u001b[2J' }, createdAt: 7 };
     const { exitCode, stdout } = await runAgainst(
-      await scriptedServiceForTest(found, {
+      await scriptedServiceForTest(endedRun, {
         ...list,
         answer: success({ rows: [strange], hasMore: false }),
       }),
@@ -321,7 +327,7 @@ describe('runs show', () => {
     expect(stdout()).toMatch(/^Created .*\(7\)$/mu);
   });
 
-  it('is read at a glance on a terminal', async () => {
+  it('prints a labelled line for each fact on a terminal', async () => {
     const long = get(
       success(
         succeededRun({
@@ -349,12 +355,12 @@ Output 2  image: https://a/b.png
 `);
   });
 
-  it('leaves out what the list no longer knows', async () => {
+  it('leaves out name, time and credits of a run that the list no longer has', async () => {
     const empty: Exchange = {
       expect: { path: '/runs' },
       answer: success({ rows: [], hasMore: false }),
     };
-    const { stdout, exitCode } = await runAgainst(await scriptedServiceForTest(found, empty), [
+    const { stdout, exitCode } = await runAgainst(await scriptedServiceForTest(endedRun, empty), [
       'runs',
       'show',
       RUN,
@@ -367,7 +373,7 @@ Output 2  image: https://a/b.png
 });
 
 describe('runs journal', () => {
-  it('shows what was started, newest first, with what is in doubt', async () => {
+  it('lists the runs started here, newest first, and marks those in doubt', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       creation(),
@@ -402,7 +408,7 @@ describe('runs journal', () => {
     expect(readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')).not.toContain('hush');
   });
 
-  it('succeeds with no output if nothing was started', async () => {
+  it('prints an empty list if nothing was started', async () => {
     const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(), [
       'runs',
       'journal',
@@ -411,7 +417,7 @@ describe('runs journal', () => {
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: '[]\n' });
   });
 
-  it('is a table on a terminal', async () => {
+  it('prints a table on a terminal', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
       creation(succeededRun({ outputs: [textOutput('x')] })),

@@ -6,7 +6,7 @@ import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { FakeProvider } from '../../../support/providers/fake-provider.ts';
 
-it('shows what a run of the embedded service cost', async () => {
+it('runs show reports the tokens and the cost of a run of the embedded service', async () => {
   const provider = await FakeProvider.start();
   onTestFinished(() => provider.close());
   const message = { role: 'assistant', content: 'Hi' };

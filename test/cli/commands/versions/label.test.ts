@@ -7,8 +7,8 @@ import { runInProcess, type TestOptions, temporaryDirectory } from '../../../sup
 import { runWithScript } from '../../../support/run-with-script.ts';
 import { failure } from '../../../support/scripted-service.ts';
 
-/** Returns a machine with two versions of the prompt `summary`. */
-async function machine() {
+/** Publishes two versions of the prompt `summary` in a new home directory. */
+async function createMachine() {
   const home = temporaryDirectory();
   const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv, {
@@ -32,11 +32,20 @@ async function machine() {
 }
 
 describe('versions label', () => {
-  it('names a version, which runs by its label until the label is moved', async () => {
-    const { promptrun, first, second } = await machine();
-    const set = await promptrun(['versions', 'label', 'summary', first.slice(0, 8), 'production']);
+  it('sets and moves a label, by which the version runs', async () => {
+    const { promptrun, first, second } = await createMachine();
+    const labelled = await promptrun([
+      'versions',
+      'label',
+      'summary',
+      first.slice(0, 8),
+      'production',
+    ]);
 
-    expect(set).toMatchObject({ exitCode: 0, stdout: `summary@production points to ${first}\n` });
+    expect(labelled).toMatchObject({
+      exitCode: 0,
+      stdout: `summary@production points to ${first}\n`,
+    });
 
     const run = ['run', 'summary@production', '-i', 'x=1'];
     expect((await promptrun(run)).stdout).toBe('One 1\n');
@@ -51,8 +60,8 @@ describe('versions label', () => {
     );
   });
 
-  it('is replayed as the version that the label led to when it was recorded', async () => {
-    const { home, promptrun, first, second } = await machine();
+  it('replays the version to which the label pointed when it was recorded', async () => {
+    const { home, promptrun, first, second } = await createMachine();
     const rec = path.join(home, 'rec');
     const run = ['run', 'summary@stable', '-i', 'x=1'];
     await promptrun(['versions', 'label', 'summary', first, 'stable']);
@@ -63,8 +72,8 @@ describe('versions label', () => {
     expect((await promptrun(run)).stdout).toBe('Two 1\n');
   });
 
-  it('gives a labelled version another label, and compares it', async () => {
-    const { promptrun, first } = await machine();
+  it('accepts a label as the version of versions label and versions diff', async () => {
+    const { promptrun, first } = await createMachine();
     await promptrun(['versions', 'label', 'summary', first, 'staging']);
     const set = await promptrun(['versions', 'label', 'summary', 'staging', 'production']);
     expect(set.stdout).toBe(`summary@production points to ${first}\n`);
@@ -72,8 +81,8 @@ describe('versions label', () => {
     expect(stdout).toContain('\n- One {{x}}\n+ Two {{x}}\n');
   });
 
-  it('compares versions that the list no longer shows, by label or whole id, and with the one that is named', async () => {
-    const { home, promptrun, first } = await machine();
+  it('finds versions that the list no longer shows by their labels and whole ids', async () => {
+    const { home, promptrun, first } = await createMachine();
     await promptrun(['versions', 'label', 'summary', first, 'old']);
 
     const file = path.join(home, 'summary.prompt');
@@ -107,7 +116,7 @@ describe('versions label', () => {
   });
 
   it('removes a label, and reports a label that does not exist', async () => {
-    const { promptrun, first } = await machine();
+    const { promptrun, first } = await createMachine();
     await promptrun(['versions', 'label', 'summary', first, 'old']);
     const remove = ['versions', 'label', 'summary', 'old', '--remove'];
 
@@ -138,13 +147,13 @@ describe('versions label', () => {
     [['summary', 'abc', 'dead'], 'is not a label'],
     [['./summary.prompt', 'abc', 'production'], 'not a file'],
   ])('refuses %j', async (words, message) => {
-    const { promptrun } = await machine();
+    const { promptrun } = await createMachine();
     const { exitCode, stderr } = await promptrun(['versions', 'label', ...words]);
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(message);
   });
 
-  it('sends nothing but a GET to a service that has no labels', async () => {
+  it('refuses a service without labels after one GET', async () => {
     const { exitCode, stderr } = await runWithScript(
       [
         {
@@ -159,7 +168,7 @@ describe('versions label', () => {
   });
 
   it('runs the rows of a batch by a label', async () => {
-    const { home, promptrun, first } = await machine();
+    const { home, promptrun, first } = await createMachine();
     writeFileSync(path.join(home, 'rows.csv'), 'x\n1\n2\n');
     await promptrun(['versions', 'label', 'summary', first, 'rows']);
     const { exitCode, stdout } = await promptrun(['batch', 'summary@rows', '--from', 'rows.csv']);

@@ -5,7 +5,7 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { machine, SUM } from '../prompts/local-machine.ts';
 
 describe('versions diff', () => {
-  it('shows what changed between the latest two, the older first', async () => {
+  it('shows the changes between the latest two versions, the older first', async () => {
     const { home, promptrun } = machine({ 'sum.prompt': SUM });
     await promptrun(['prompts', 'publish', 'sum.prompt']);
 
