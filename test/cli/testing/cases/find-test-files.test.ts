@@ -3,19 +3,20 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
+import { MAX_TEST_FILE_BYTES } from '../../../../src/cli/testing/cases/test-case.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 import { hasLinks, isPosix } from '../../../support/system.ts';
 
-const TEST = 'cases:\n  - inputs: { text: a }\n';
+const TEST_FILE = 'cases:\n  - inputs: { text: a }\n';
 
-/** A fresh clone, `repository`, next to which its user has a prompt and his own test, `own`. */
-class Scene extends Project {
+/** A project with a fresh clone in `repository`, and with the user's own prompts and tests in `own`. */
+class ClonedProject extends Project {
   constructor(files: Readonly<Record<string, string>> = {}) {
     super({
       'own/echo.prompt': ECHO,
-      'own/echo.test.yaml': TEST,
-      'own/notes.prompt.yml': FOREIGN,
+      'own/echo.test.yaml': TEST_FILE,
+      'own/notes.prompt.yml': GITHUB_MODELS_FILE,
       ...files,
     });
     mkdirSync(this.repository, { recursive: true });
@@ -39,13 +40,14 @@ class Scene extends Project {
   }
 }
 
-const FOREIGN = `messages: [{ role: user, content: "{{text}}" }]
+/** A prompt file of GitHub Models with a test. */
+const GITHUB_MODELS_FILE = `messages: [{ role: user, content: "{{text}}" }]
 model: echo
 testData: [{ text: a }]
 evaluators: [{ name: a, string: { contains: a } }]
 `;
 
-const FOREIGN_JSON = JSON.stringify({
+const GITHUB_MODELS_JSON = JSON.stringify({
   messages: [{ role: 'user', content: '{{text}}' }],
   model: 'echo',
   testData: [{ text: 'a' }],
@@ -60,82 +62,111 @@ describe('a test file in a folder', () => {
     ['a link to a folder', '.', 'it is not a regular file'],
     ['a link to a device', '/dev/zero', 'it leads out of'],
   ])('is left out and reported if it is %s', async (_, target, reason) => {
-    const scene = new Scene({ 'repository/echo.prompt': ECHO, 'repository/echo.test.yaml': TEST });
-    scene.link('x.test.yaml', target);
-    const { exitCode, stdout, stderr } = await scene.test('--json');
+    const project = new ClonedProject({
+      'repository/echo.prompt': ECHO,
+      'repository/echo.test.yaml': TEST_FILE,
+    });
+    project.link('x.test.yaml', target);
+    const { exitCode, stdout, stderr } = await project.test('--json');
     expect(exitCode).toBe(0);
     expect(stderr).toContain(`warning: x.test.yaml is left out: ${reason}`);
     expect(stdout).not.toContain('x.test.yaml');
   });
 
   it.runIf(isPosix)('is left out and reported if it is a pipe', async () => {
-    const scene = new Scene();
-    execFileSync('mkfifo', [path.join(scene.repository, 'x.test.yaml')]);
-    execFileSync('mkfifo', [path.join(scene.repository, 'x.prompt.yml')]);
-    const { exitCode, stderr } = await scene.test();
+    const project = new ClonedProject();
+    execFileSync('mkfifo', [path.join(project.repository, 'x.test.yaml')]);
+    execFileSync('mkfifo', [path.join(project.repository, 'x.prompt.yml')]);
+    const { exitCode, stderr } = await project.test();
     expect(exitCode).toBe(EXIT.notFound);
     expect(stderr).toContain('x.test.yaml is left out: it is not a regular file');
     expect(stderr).toContain('x.prompt.yml is left out: it is not a regular file');
   });
 
-  it.runIf(hasLinks)('of another form is left out and reported as well', async () => {
-    const scene = new Scene();
-    scene.link('x.prompt.yml', '../own/notes.prompt.yml');
-    const { exitCode, stderr } = await scene.test();
-    expect(stderr).toContain('x.prompt.yml is left out: it leads out');
-    expect(exitCode).toBe(EXIT.notFound);
-  });
+  it.runIf(hasLinks)(
+    'is left out and reported if it is a link to a prompt with tests elsewhere',
+    async () => {
+      const project = new ClonedProject();
+      project.link('x.prompt.yml', '../own/notes.prompt.yml');
+      const { exitCode, stderr } = await project.test();
+      expect(stderr).toContain('x.prompt.yml is left out: it leads out');
+      expect(exitCode).toBe(EXIT.notFound);
+    },
+  );
 
   it.runIf(hasLinks)('may be a link within the folder, and is run then', async () => {
-    const scene = new Scene({ 'repository/echo.prompt': ECHO, 'repository/shared/all.yaml': TEST });
-    scene.link('echo.test.yaml', 'shared/all.yaml');
-    expect(await scene.test()).toMatchObject({ exitCode: 0, stderr: '' });
+    const project = new ClonedProject({
+      'repository/echo.prompt': ECHO,
+      'repository/shared/all.yaml': TEST_FILE,
+    });
+    project.link('echo.test.yaml', 'shared/all.yaml');
+    expect(await project.test()).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   it.each([
-    ['JSON', FOREIGN_JSON],
+    ['JSON', GITHUB_MODELS_JSON],
     [
       'quoted keys',
-      FOREIGN.replace('testData:', '"testData":').replace('evaluators:', "'evaluators' :"),
+      GITHUB_MODELS_FILE.replace('testData:', '"testData":').replace(
+        'evaluators:',
+        "'evaluators' :",
+      ),
     ],
   ])('is found if it is a file of GitHub Models in %s', async (_, text) => {
-    const scene = new Scene({ 'repository/a.prompt.yml': text });
-    expect(await scene.test()).toMatchObject({
+    const project = new ClonedProject({ 'repository/a.prompt.yml': text });
+    expect(await project.test()).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('1 passed'),
     });
   });
 
+  it('that is too large is the fault of that file alone', async () => {
+    const project = new ClonedProject({
+      'repository/echo.prompt': ECHO,
+      'repository/echo.test.yaml': TEST_FILE,
+      'repository/large.prompt.yml': `${GITHUB_MODELS_FILE}# ${'x'.repeat(MAX_TEST_FILE_BYTES)}\n`,
+    });
+    const { exitCode, stdout, stderr } = await project.test();
+
+    expect(exitCode).toBe(EXIT.usage);
+    expect(stderr).toMatch(/^error: .*large\.prompt\.yml/mu);
+    expect(stdout).toContain('1 passed');
+  });
+
   it.runIf(hasLinks)('is found over a link that the user names', async () => {
-    const scene = new Scene();
-    scene.link('linked', '../own');
-    const { exitCode, stdout } = await scene.test('linked');
+    const project = new ClonedProject();
+    project.link('linked', '../own');
+    const { exitCode, stdout } = await project.test('linked');
     expect(stdout).toContain('2 passed');
     expect(exitCode).toBe(0);
-    scene.link('named.test.yaml', '../own/echo.test.yaml');
-    scene.write('repository/named.prompt', ECHO);
-    expect((await scene.test('named.test.yaml')).exitCode).toBe(0);
+    project.link('named.test.yaml', '../own/echo.test.yaml');
+    project.write('repository/named.prompt', ECHO);
+    expect((await project.test('named.test.yaml')).exitCode).toBe(0);
   });
 
   it.runIf(hasLinks)('is not looked for in folders that are links', async () => {
-    const scene = new Scene();
-    scene.link('linked', '../own');
-    expect((await scene.test()).exitCode).toBe(EXIT.notFound);
+    const project = new ClonedProject();
+    project.link('linked', '../own');
+    expect((await project.test()).exitCode).toBe(EXIT.notFound);
   });
 });
 
-const OVER_LINKS: [string, string, (scene: Scene) => void][] = hasLinks
+const OVER_LINKS: [string, string, (project: ClonedProject) => void][] = hasLinks
   ? [
-      ['lies next to it as a link', TEST, scene => scene.link('x.prompt', '../own/echo.prompt')],
+      [
+        'lies next to it as a link',
+        TEST_FILE,
+        project => project.link('x.prompt', '../own/echo.prompt'),
+      ],
       [
         'is named as a link',
-        `target: y.prompt\n${TEST}`,
-        scene => scene.link('y.prompt', '../own/echo.prompt'),
+        `target: y.prompt\n${TEST_FILE}`,
+        project => project.link('y.prompt', '../own/echo.prompt'),
       ],
       [
         'is named over a link',
-        `target: in/echo.prompt\n${TEST}`,
-        scene => scene.link('in', '../own'),
+        `target: in/echo.prompt\n${TEST_FILE}`,
+        project => project.link('in', '../own'),
       ],
     ]
   : [];
@@ -144,33 +175,36 @@ describe('the prompt of a test', () => {
   const outside =
     'lies outside the working directory, the folder of the tests and their repository';
 
-  it.each<[string, string, (scene: Scene) => void]>([
+  it.each<[string, string, (project: ClonedProject) => void]>([
     ...OVER_LINKS,
-    ['is named with ..', `target: ../own/echo.prompt\n${TEST}`, () => {}],
-    ['is of another form', `target: ../own/notes.prompt.yml\n${TEST}`, () => {}],
+    ['is named with ..', `target: ../own/echo.prompt\n${TEST_FILE}`, () => {}],
+    ['is of another form', `target: ../own/notes.prompt.yml\n${TEST_FILE}`, () => {}],
     [
       'has no ending of its own',
-      `target: ../own/secret\n${TEST}`,
-      scene => scene.write('own/secret', ECHO),
+      `target: ../own/secret\n${TEST_FILE}`,
+      project => project.write('own/secret', ECHO),
     ],
   ])('is a fault of that file if it %s and lies elsewhere', async (_, text, prepare) => {
-    const scene = new Scene({ 'repository/echo.prompt': ECHO, 'repository/echo.test.yaml': TEST });
-    scene.write('repository/x.test.yaml', text);
-    prepare(scene);
-    const { exitCode, stdout, stderr } = await scene.test();
+    const project = new ClonedProject({
+      'repository/echo.prompt': ECHO,
+      'repository/echo.test.yaml': TEST_FILE,
+    });
+    project.write('repository/x.test.yaml', text);
+    prepare(project);
+    const { exitCode, stdout, stderr } = await project.test();
     expect(stderr).toContain(outside);
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toMatch(/^error: x\.test\.yaml:1: /mu);
     expect(stdout).toContain('1 passed');
   });
 
-  it('named by an absolute path is refused as well', async () => {
-    const scene = new Scene();
-    scene.write(
+  it('is refused if it lies elsewhere and an absolute path names it', async () => {
+    const project = new ClonedProject();
+    project.write(
       'repository/x.test.yaml',
-      `target: ${path.join(scene.home, 'own/echo.prompt')}\n${TEST}`,
+      `target: ${path.join(project.home, 'own/echo.prompt')}\n${TEST_FILE}`,
     );
-    expect(await scene.test()).toMatchObject({
+    expect(await project.test()).toMatchObject({
       exitCode: EXIT.usage,
       stderr: expect.stringContaining(outside) as string,
     });
@@ -180,54 +214,56 @@ describe('the prompt of a test', () => {
     ['with --allow-outside', ['--allow-outside']],
     ['for a test file that is named', ['x.test.yaml']],
   ])('may lie elsewhere %s', async (_, argv) => {
-    const scene = new Scene({ 'repository/x.test.yaml': `target: ../own/echo.prompt\n${TEST}` });
-    expect((await scene.test(...argv)).exitCode).toBe(0);
-    rmSync(path.join(scene.repository, 'x.test.yaml'));
-    scene.link('x.prompt', '../own/echo.prompt');
-    scene.write('repository/x.test.yaml', TEST);
-    expect((await scene.test(...argv)).exitCode).toBe(0);
+    const project = new ClonedProject({
+      'repository/x.test.yaml': `target: ../own/echo.prompt\n${TEST_FILE}`,
+    });
+    expect((await project.test(...argv)).exitCode).toBe(0);
+    rmSync(path.join(project.repository, 'x.test.yaml'));
+    project.link('x.prompt', '../own/echo.prompt');
+    project.write('repository/x.test.yaml', TEST_FILE);
+    expect((await project.test(...argv)).exitCode).toBe(0);
   });
 
   it('may lie in the repository of the folder that is tested, or in the folder that is named', async () => {
-    const scene = new Scene({
+    const project = new ClonedProject({
       'own/.git/HEAD': '',
-      'own/deep/in/x.test.yaml': `target: ../../echo.prompt\n${TEST}`,
+      'own/deep/in/x.test.yaml': `target: ../../echo.prompt\n${TEST_FILE}`,
     });
-    const deep = path.join(scene.home, 'own/deep/in');
+    const deep = path.join(project.home, 'own/deep/in');
 
-    expect((await scene.test(deep)).exitCode).toBe(0);
+    expect((await project.test(deep)).exitCode).toBe(0);
 
-    rmSync(path.join(scene.home, 'own/.git'), { recursive: true });
-    expect((await scene.test(deep)).exitCode).toBe(EXIT.usage);
-    expect((await scene.test(path.join(scene.home, 'own'))).exitCode).toBe(0);
+    rmSync(path.join(project.home, 'own/.git'), { recursive: true });
+    expect((await project.test(deep)).exitCode).toBe(EXIT.usage);
+    expect((await project.test(path.join(project.home, 'own'))).exitCode).toBe(0);
   });
 
   it("may be an alias for a file anywhere: that is the user's own", async () => {
-    const scene = new Scene({ 'repository/x.test.yaml': `target: mine\n${TEST}` });
-    const mine = path.join(scene.home, 'own/echo.prompt');
-    await scene.run(['alias', 'set', 'mine', mine], { home: scene.repository });
-    expect((await scene.test()).exitCode).toBe(0);
+    const project = new ClonedProject({ 'repository/x.test.yaml': `target: mine\n${TEST_FILE}` });
+    const mine = path.join(project.home, 'own/echo.prompt');
+    await project.run(['alias', 'set', 'mine', mine], { home: project.repository });
+    expect((await project.test()).exitCode).toBe(0);
   });
 
   it.runIf(hasLinks)('has its partials below its own folder, wherever the test lies', async () => {
-    const scene = new Scene({
-      'repository/x.test.yaml': `target: in/p.prompt\n${TEST}`,
+    const project = new ClonedProject({
+      'repository/x.test.yaml': `target: in/p.prompt\n${TEST_FILE}`,
       'repository/in/p.prompt':
         '---\nmodel: echo\ninput: { schema: { text: string } }\n---\n{{> sign}}{{text}}',
       'repository/_sign.prompt': 'signed',
     });
-    scene.link('in/_sign.prompt', '../_sign.prompt');
-    const { exitCode, stderr } = await scene.test();
+    project.link('in/_sign.prompt', '../_sign.prompt');
+    const { exitCode, stderr } = await project.test();
 
     expect(stderr).toContain('lies outside the folder of its prompt');
     expect(exitCode).toBe(EXIT.usage);
-    expect((await scene.test('--allow-outside')).exitCode).toBe(0);
+    expect((await project.test('--allow-outside')).exitCode).toBe(0);
   });
 
   it.runIf(isPosix)('is a fault if it is a pipe', async () => {
-    const scene = new Scene({ 'repository/x.test.yaml': TEST });
-    execFileSync('mkfifo', [path.join(scene.repository, 'x.prompt')]);
-    const { exitCode, stderr } = await scene.test();
+    const project = new ClonedProject({ 'repository/x.test.yaml': TEST_FILE });
+    execFileSync('mkfifo', [path.join(project.repository, 'x.prompt')]);
+    const { exitCode, stderr } = await project.test();
     expect(stderr).toContain('x.prompt is not a regular file');
     expect(exitCode).toBe(EXIT.usage);
   });
@@ -243,15 +279,15 @@ it.runIf(hasLinks)(
     const home = path.join(project.home, 'private');
     symlinkSync('private', path.join(project.home, 'tmp'));
 
-    for (const typed of ['tmp', 'tmp/sub', 'tmp/sub/x.test.yaml']) {
-      const { stdout } = await project.run(['test', path.join(project.home, typed)], { home });
+    for (const name of ['tmp', 'tmp/sub', 'tmp/sub/x.test.yaml']) {
+      const { stdout } = await project.run(['test', path.join(project.home, name)], { home });
       expect(stdout()).toMatch(/ sub\/x\.test\.yaml: /u);
     }
   },
 );
 
 describe('completion', () => {
-  async function completions(home: string, words: string[]): Promise<string[]> {
+  async function complete(home: string, words: string[]): Promise<string[]> {
     const { stdout, stderr } = await new Project({}).run(['__complete', 'fish', '--', ...words], {
       home,
     });
@@ -276,11 +312,8 @@ describe('completion', () => {
         if (isPosix) execFileSync('mkfifo', [path.join(home, `f-${name}`)]);
       }
 
-      expect(await completions(home, ['prompts', 'check', ''])).toEqual([
-        'a-x.prompt',
-        'b-x.prompt',
-      ]);
-      expect(await completions(home, ['test', ''])).toEqual(['a-x.test.yaml', 'b-x.test.yaml']);
+      expect(await complete(home, ['prompts', 'check', ''])).toEqual(['a-x.prompt', 'b-x.prompt']);
+      expect(await complete(home, ['test', ''])).toEqual(['a-x.test.yaml', 'b-x.test.yaml']);
     },
   );
 
@@ -289,7 +322,7 @@ describe('completion', () => {
     const outside = temporaryDirectory();
     writeFileSync(path.join(outside, 'x.prompt'), '');
     symlinkSync(outside, path.join(home, 'linked'));
-    expect(await completions(home, ['prompts', 'check', ''])).toEqual(['linked/']);
-    expect(await completions(home, ['prompts', 'check', 'linked/'])).toEqual(['linked/x.prompt']);
+    expect(await complete(home, ['prompts', 'check', ''])).toEqual(['linked/']);
+    expect(await complete(home, ['prompts', 'check', 'linked/'])).toEqual(['linked/x.prompt']);
   });
 });

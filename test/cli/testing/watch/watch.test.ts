@@ -7,10 +7,10 @@ import { startInProcess } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
 /**
- * Writes two prompts into one folder with a case each, one of which reads a file, and a third
- * elsewhere.
+ * Creates a project of three prompts with a case each: two in one folder, one of whose cases reads a
+ * file, and one in another folder.
  */
-function threePromptProject(): Project {
+function createThreePromptProject(): Project {
   const testExpectingOwn = (text: string): string =>
     `cases:\n  - { name: says ${text}, inputs: { text: "${text}" }, expect: [{ equals: own }] }\n`;
   return new Project({
@@ -24,28 +24,33 @@ function threePromptProject(): Project {
   });
 }
 
-/** Starts a command that keeps running, and returns its output since the last look at it. */
+/**
+ * Starts `test --watch`. `next` returns what the command printed since the last call, once that
+ * contains a text; `round` does so at the end of a round.
+ */
 function startWatching(project: Project, argv: readonly string[] = []) {
-  const started = startInProcess(['test', '--watch', ...argv], {
+  const command = startInProcess(['test', '--watch', ...argv], {
     home: project.home,
     local: localService,
   });
-  let [shownLength, toldLength] = [0, 0];
-  const next = async (until: string): Promise<string> => {
-    await vi.waitFor(() => expect(started.stderr().slice(toldLength)).toContain(until), {
+  let stdoutLength = 0;
+  let stderrLength = 0;
+  const next = async (text: string): Promise<string> => {
+    await vi.waitFor(() => expect(command.stderr().slice(stderrLength)).toContain(text), {
       timeout: 60_000,
     });
-    const text = started.stderr().slice(toldLength) + started.stdout().slice(shownLength);
-    [shownLength, toldLength] = [started.stdout().length, started.stderr().length];
-    return text;
+    const newOutput = command.stderr().slice(stderrLength) + command.stdout().slice(stdoutLength);
+    stdoutLength = command.stdout().length;
+    stderrLength = command.stderr().length;
+    return newOutput;
   };
 
-  return { ...started, next, round: () => next('waiting for changes') };
+  return { ...command, next, round: () => next('waiting for changes') };
 }
 
 describe('test --watch', () => {
   it('runs all once, then the cases that each change concerns, and says which and why', async () => {
-    const project = threePromptProject();
+    const project = createThreePromptProject();
     const { stderr, raise, ended, next, round } = startWatching(project);
 
     expect(await round()).toContain('3 passed, 0 failed');
@@ -131,7 +136,28 @@ describe('test --watch', () => {
     expect(await ended).toBe(EXIT.terminated);
   });
 
-  it('runs those cases of a test file that changed, and all if what stands above them did', async () => {
+  it('runs a promptfoo configuration in JSON that is new', async () => {
+    const project = createThreePromptProject();
+    const { round, raise, ended } = startWatching(project);
+
+    expect(await round()).toContain('3 passed, 0 failed');
+
+    project.write(
+      'b/promptfooconfig.json',
+      JSON.stringify({
+        prompts: ['Hi'],
+        providers: ['echo'],
+        tests: [{ assert: [{ type: 'contains', value: 'Hi' }] }],
+      }),
+    );
+
+    expect(await round()).toMatch(/b\/promptfooconfig\.json changed[^]*1 passed, 0 failed\n/u);
+
+    raise('SIGTERM');
+    expect(await ended).toBe(EXIT.terminated);
+  });
+
+  it('runs the cases of a test file that have changed, and all if its other keys have', async () => {
     const project = new Project({ 'echo.prompt': ECHO });
     const write = (head: string, ...texts: readonly string[]): void => {
       const cases = texts.map(text => `  - { name: says ${text}, inputs: { text: "${text}" } }\n`);
@@ -144,10 +170,10 @@ describe('test --watch', () => {
     expect(await round()).toContain('2 passed, 0 failed');
 
     write('# a remark\n', 'one', 'three', 'four');
-    const changed = await round();
+    const secondRound = await round();
 
-    expect(changed).toMatch(/echo\.test\.yaml changed: 2 cases\n[^]*2 passed, 0 failed/u);
-    expect(changed).not.toContain('says one');
+    expect(secondRound).toMatch(/echo\.test\.yaml changed: 2 cases\n[^]*2 passed, 0 failed/u);
+    expect(secondRound).not.toContain('says one');
 
     write('', 'four', 'one');
     await next('echo.test.yaml changed, but none of its cases');
@@ -186,7 +212,7 @@ describe('test --watch', () => {
     expect(await ended).toBe(EXIT.terminated);
   });
 
-  it('ends a round at a change although a case without checks, which is not sent, has a price', async () => {
+  it('ends a free round at a change even if a case without checks, which is not sent, has a price', async () => {
     const slow = (delay: number): string =>
       `target: sandbox\ncases:\n  - { name: slow, options: { delaySeconds: ${delay} } }\n`;
     const project = new Project({
