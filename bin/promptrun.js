@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 'use strict';
 
-const OLDEST = [20, 19];
+const OLDEST_NODE = [20, 19];
 
 /** Arguments with which the command writes nothing to disk. */
-const WRITE_NOTHING = ['--version', '-V', '--help', '-h', 'help', 'completion', '__complete'];
+const READ_ONLY_WORDS = ['--version', '-V', '--help', '-h', 'help', 'completion', '__complete'];
 
 async function start() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+  if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1])) {
     process.stderr.write(
-      `error: promptrun needs Node ${OLDEST.join('.')} or newer; this is ${process.versions.node}\n`,
+      `error: promptrun needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}\n`,
     );
     process.exitCode = 1;
     return;
@@ -20,7 +20,7 @@ async function start() {
   const command = require('../dist/main.cjs');
   const argv = process.argv.slice(2);
   await command.start(argv);
-  if (argv.length > 0 && !argv.some(word => WRITE_NOTHING.includes(word))) writeCodeCache();
+  if (argv.length > 0 && !argv.some(word => READ_ONLY_WORDS.includes(word))) writeCodeCache();
 }
 
 void start();

@@ -61,9 +61,9 @@ function requireFrom(from: string, id: string): unknown {
 }
 
 function loadBundled(name: string, module: { exports: unknown }): void {
-  const native = NATIVE_MODULES.get(name);
-  if (native !== undefined) {
-    withUnpackedFile(getPackedFile(native), file => process.dlopen(module, file));
+  const nativeFile = NATIVE_MODULES.get(name);
+  if (nativeFile !== undefined) {
+    withUnpackedFile(getPackedFile(nativeFile), file => process.dlopen(module, file));
     return;
   }
 
@@ -74,12 +74,19 @@ function loadBundled(name: string, module: { exports: unknown }): void {
 
   const compiledFile = `compiled/${name}`;
   const filename = `promptrun:${name}`;
-  const run = new vm.Script(readAssetText(script), {
+  const runModule = new vm.Script(readAssetText(script), {
     filename,
     ...(hasAsset(compiledFile) && { cachedData: readSharedAssetBytes(compiledFile) }),
   }).runInThisContext() as ModuleFunction;
   const require = (id: string): unknown => requireFrom(name, id);
-  run.call(module.exports, module.exports, require, module, filename, path.posix.dirname(filename));
+  runModule.call(
+    module.exports,
+    module.exports,
+    require,
+    module,
+    filename,
+    path.posix.dirname(filename),
+  );
 }
 
 /**

@@ -6,8 +6,8 @@ import type { QueuedRun } from './service/store/runs/run-records.ts';
 // its parent ends.
 process.once('message', (place: DetachedSettings) => void carryOutRun(place));
 
-async function carryOutRun(place: DetachedSettings): Promise<void> {
-  const { store, parts, close } = await openForCommand({ ...place, env: process.env });
+async function carryOutRun(settings: DetachedSettings): Promise<void> {
+  const { store, parts, close } = await openForCommand({ ...settings, env: process.env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void close(signal));
   }

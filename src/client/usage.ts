@@ -21,13 +21,6 @@ export interface GroupUsage {
   readonly estimated: boolean;
 }
 
-/** Adds up the usage of the runs of a group. */
-export function sumUsage(key: string, runs: readonly RunRow[]): GroupUsage {
-  const total = new UsageTotal();
-  for (const run of runs) total.add(run);
-  return total.toGroupUsage(key);
-}
-
 /** Adds up the usage of a group of runs without holding them. */
 export class UsageTotal {
   #runs = 0;

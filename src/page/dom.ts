@@ -96,11 +96,11 @@ export function createScrollingTable(
 export function createFactList(
   entries: readonly (readonly [name: string, value: Child])[],
 ): HTMLElement {
-  const shown = entries.filter(([, value]) => value !== undefined && value !== '');
+  const shownEntries = entries.filter(([, value]) => value !== undefined && value !== '');
   return el(
     'dl',
     {},
-    ...shown.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]),
+    ...shownEntries.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]),
   );
 }
 
@@ -108,8 +108,8 @@ export function createFactList(
 export function createTimeElement(iso: string): HTMLElement {
   const time = new Date(iso);
   const isToday = time.toDateString() === new Date().toDateString();
-  const shown = isToday
+  const shownTime = isToday
     ? time.toLocaleTimeString([], { timeStyle: 'short' })
     : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-  return el('time', { datetime: iso, title: iso }, shown);
+  return el('time', { datetime: iso, title: iso }, shownTime);
 }

@@ -26,13 +26,13 @@ const VIEWS: Readonly<
 };
 
 /** Aborted when the view is left. */
-let viewLeft = new AbortController();
+let viewLifetime = new AbortController();
 let service: BrowserService | undefined;
 
 /** Shows the view of the address, or asks for a key. */
 function showView(): void {
-  viewLeft.abort();
-  viewLeft = new AbortController();
+  viewLifetime.abort();
+  viewLifetime = new AbortController();
   const key = sessionStorage.getItem(STORED_KEY);
   if (key === null) return showSignIn();
 
@@ -52,14 +52,16 @@ function showView(): void {
   };
 
   setTitle(view.title);
-  const { signal } = viewLeft;
-  const guard: ViewContext['guard'] = (work, place = content) => {
+  const { signal } = viewLifetime;
+  const handleErrors: ViewContext['handleErrors'] = (work, place = content) => {
     work.catch((error: unknown) => {
       if (!signal.aborted) showFault(error, place);
     });
   };
 
-  guard(view.show({ service, main: content, signal, path, guard, setTitle }));
+  handleErrors(
+    view.show({ service, main: content, signal, path, handleErrors: handleErrors, setTitle }),
+  );
 }
 
 /** Returns the view in the address and the parts after it; the runs for an unknown address. */
@@ -116,7 +118,7 @@ function showSignIn(message = ''): void {
     try {
       const key = keyField.value.trim();
       const newService = new BrowserService(key);
-      await newService.account.get({ signal: viewLeft.signal });
+      await newService.account.get({ signal: viewLifetime.signal });
       sessionStorage.setItem(STORED_KEY, key);
       service = newService;
       showView();
@@ -150,8 +152,8 @@ function showSignIn(message = ''): void {
 function signOut(message = ''): void {
   sessionStorage.removeItem(STORED_KEY);
   service = undefined;
-  viewLeft.abort();
-  viewLeft = new AbortController();
+  viewLifetime.abort();
+  viewLifetime = new AbortController();
   history.replaceState(null, '', '#/');
   showSignIn(message);
 }

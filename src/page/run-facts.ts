@@ -2,21 +2,24 @@ import type { OutputItem, Run, RunRow } from '../wire/index.ts';
 import { el } from './dom.ts';
 
 /** The error item of a cancelled run. */
-const CANCELLED_FAULT = 'cancelled';
+const CANCELLED_ERROR = 'cancelled';
 
 const FACT_EXCERPT_LENGTH = 90;
 
+/** Maximum length of the text in which the words of an excerpt are looked for. */
+const MAX_SCANNED_LENGTH = 400;
+
 export function createStatusElement(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
-  const shown = isCancelled(run) ? CANCELLED_FAULT : run.runStatus;
-  return el('span', { class: shown }, shown);
+  const label = isCancelled(run) ? CANCELLED_ERROR : run.runStatus;
+  return el('span', { class: label }, label);
 }
 
 export function isCancelled({ runStatus, outputs }: Pick<Run, 'runStatus' | 'outputs'>): boolean {
-  return runStatus === 'failed' && outputs.some(isCancelMark);
+  return runStatus === 'failed' && outputs.some(isCancellation);
 }
 
-function isCancelMark({ type, data }: OutputItem): boolean {
-  return type === 'error' && data === CANCELLED_FAULT;
+function isCancellation({ type, data }: OutputItem): boolean {
+  return type === 'error' && data === CANCELLED_ERROR;
 }
 
 /** Formats the duration of a run, up to now if it has not ended; '' if unknown. */
@@ -24,13 +27,15 @@ export function formatRunDuration(
   { createdAt, endedAt }: Pick<RunRow, 'createdAt' | 'endedAt'>,
   { isOver }: { readonly isOver: boolean },
 ): string {
-  const now = isOver ? Number.NaN : Date.now();
-  const end = typeof endedAt === 'string' ? Date.parse(endedAt) : now;
-  return formatSpan(Math.max(0, end - Date.parse(createdAt)));
+  const createdMs = Date.parse(createdAt);
+  if (typeof endedAt === 'string') return formatSpan(Date.parse(endedAt) - createdMs);
+  return isOver ? '' : formatSpan(Date.now() - createdMs);
 }
 
-function formatSpan(ms: number): string {
-  if (Number.isNaN(ms)) return '';
+/** Formats a duration; '' for one of an invalid time. A clock that is behind gives 0. */
+function formatSpan(durationMs: number): string {
+  if (Number.isNaN(durationMs)) return '';
+  const ms = Math.max(0, durationMs);
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
 
@@ -48,10 +53,10 @@ export function formatFirstWords(outputs: readonly OutputItem[]): string {
   const [first] = outputs;
   if (first === undefined) return '';
   if (first.type === 'image' || first.type === 'video') return `(${first.type})`;
-  const words = first.data.slice(0, 400).replace(/\s+/gu, ' ').trim();
-  return words.length > FACT_EXCERPT_LENGTH
-    ? `${words.slice(0, FACT_EXCERPT_LENGTH).trimEnd()}…`
-    : words;
+  const text = first.data.slice(0, MAX_SCANNED_LENGTH).replace(/\s+/gu, ' ').trim();
+  return text.length > FACT_EXCERPT_LENGTH
+    ? `${text.slice(0, FACT_EXCERPT_LENGTH).trimEnd()}…`
+    : text;
 }
 
 export function formatRunCredits(credits: number | null): string {

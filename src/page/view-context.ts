@@ -12,5 +12,5 @@ export interface ViewContext {
    * Shows the error if `work` fails, in `place`, or instead of the view. Signs out if the key is
    * refused.
    */
-  guard(work: Promise<void>, place?: HTMLElement): void;
+  handleErrors(work: Promise<void>, place?: HTMLElement): void;
 }

@@ -23,7 +23,7 @@ export const BOUNDS = {
    * Maximum number of consecutive blanks; the template parser's time grows faster than their
    * number.
    */
-  blanksInARow: 4096,
+  consecutiveBlanks: 4096,
   /** Maximum depth of partials while rendering. */
   renderDepth: 200,
   /** Maximum number of rendered statements, counted in each turn of a loop. */
@@ -34,6 +34,7 @@ export const BOUNDS = {
   renderMs: 2000,
   /** Time to compile a template, in milliseconds: several times what the largest one takes. */
   compileMs: 8000,
+  /** Time to check values against their schemas, in milliseconds. */
   checkMs: 1000,
   /**
    * Time to parse a prompt or test file, in milliseconds: several times what the largest one takes.
@@ -46,5 +47,5 @@ export const BOUNDS = {
   /** Limits on JSON in inputs and in a model's answer. */
   json: MAX_JSON,
   /** Maximum length of a YAML input, in characters; JSON may be longer. */
-  yamlInput: 128 * 1024,
+  yamlInputLength: 128 * 1024,
 } as const;

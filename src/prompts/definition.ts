@@ -95,7 +95,10 @@ export interface PromptDefinition {
   readonly places: PromptPlaces;
 }
 
-/** Returns the name of the model that a definition means, where `models` knows these models. */
+/**
+ * Returns the name of the model that a definition means: the one with its provider in front if
+ * `models` lacks the other.
+ */
 export function resolveModel(
   { model, providerModel }: Pick<PromptDefinition, 'model' | 'providerModel'>,
   models: { get(name: string): unknown },
@@ -112,7 +115,7 @@ export interface PromptPlaces {
 }
 
 /** The inputs of a run don't match its prompt. The message names every field. */
-export class InvalidInputs extends Error {
+export class InvalidInputsError extends Error {
   readonly code = 'INVALID_INPUTS';
 
   constructor(readonly faults: readonly string[]) {
@@ -152,12 +155,12 @@ function toTextInputConfig({
   };
 }
 
-/** The version of the stored form. A definition stored in another form is parsed again. */
-const STORED_FORM = 3;
+/** The version of the stored form. A definition in another version is parsed again. */
+const STORED_FORM_VERSION = 3;
 
 /** Serialises a definition to store it with its source, so that a run need not load the parsers. */
 export function serialiseDefinition(definition: PromptDefinition): string {
-  return JSON.stringify({ form: STORED_FORM, definition });
+  return JSON.stringify({ form: STORED_FORM_VERSION, definition });
 }
 
 /**
@@ -168,5 +171,5 @@ export function readStoredForm(
   text: string,
 ): { readonly definition: PromptDefinition } | { readonly partials: PromptDefinition['partials'] } {
   const { form, definition } = JSON.parse(text) as { form: number; definition: PromptDefinition };
-  return form === STORED_FORM ? { definition } : { partials: definition.partials ?? {} };
+  return form === STORED_FORM_VERSION ? { definition } : { partials: definition.partials ?? {} };
 }

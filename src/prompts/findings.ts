@@ -10,7 +10,7 @@ export interface Finding extends FilePosition {
   readonly message: string;
 }
 
-/** A prompt file can't be used. The message is `file:line: what` of its first fault. */
+/** A prompt file can't be used. The message is `file:line: problem` of its first fault. */
 export class InvalidPromptFileError extends Error {
   readonly code = 'INVALID_PROMPT_FILE';
 
@@ -82,8 +82,8 @@ export class Findings {
     file: string,
   ): void {
     // Notes must not hide a fault.
-    const alike = this.#findings.filter(other => other.severity === severity);
-    if (alike.length >= MAX_FINDINGS) return;
+    const findingsOfSeverity = this.#findings.filter(other => other.severity === severity);
+    if (findingsOfSeverity.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
     const isRepeated = this.#findings.some(
       other =>

@@ -1,6 +1,6 @@
 import { loadModels, type ModelTable } from '../models/catalogue/model-table.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
-import { InvalidInputs, type PromptDefinition } from '../prompts/definition.ts';
+import { InvalidInputsError, type PromptDefinition } from '../prompts/definition.ts';
 import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import type { Env } from '../utils/env.ts';
@@ -128,7 +128,7 @@ export class LocalStore {
   /**
    * Checks run options against the model of a version, or of a prompt's latest version.
    *
-   * @throws {InvalidInputs}
+   * @throws {InvalidInputsError}
    */
   async checkRunOptions(id: string, options: Readonly<Record<string, string>>): Promise<void> {
     const { prompts } = this.#store;
@@ -140,7 +140,7 @@ export class LocalStore {
     try {
       checkRunOptions({ ...options }, model);
     } catch (error) {
-      throw error instanceof Refusal ? new InvalidInputs([error.message]) : error;
+      throw error instanceof Refusal ? new InvalidInputsError([error.message]) : error;
     }
   }
 

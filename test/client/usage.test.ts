@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chooseMeasure, getUsageKey, sumUsage, UsageTotal } from '../../src/client/usage.ts';
+import { chooseMeasure, type GroupUsage, getUsageKey, UsageTotal } from '../../src/client/usage.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 
 const row = (more: Partial<RunRow> = {}): RunRow => ({
@@ -16,6 +16,12 @@ const row = (more: Partial<RunRow> = {}): RunRow => ({
 const usage = (cost: number | null): Pick<RunRow, 'usage'> => ({
   usage: { model: 'clever', tokens: { input: 3, output: 2, cached: 1 }, cost, estimated: false },
 });
+
+function sumUsage(key: string, rows: readonly RunRow[]): GroupUsage {
+  const total = new UsageTotal();
+  for (const run of rows) total.add(run);
+  return total.toGroupUsage(key);
+}
 
 it('adds up what runs took, without drift, and leaves out what nobody knows', () => {
   const rows = [

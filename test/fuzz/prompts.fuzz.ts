@@ -3,7 +3,7 @@ import Handlebars from 'handlebars';
 import { FileFault } from '../../src/files/formats/file-fault.ts';
 import type { JsonObject } from '../../src/files/formats/json.ts';
 import { parseYaml } from '../../src/files/formats/yaml.ts';
-import { InvalidInputs, type PromptDefinition } from '../../src/prompts/definition.ts';
+import { InvalidInputsError, type PromptDefinition } from '../../src/prompts/definition.ts';
 import { parsePrompt } from '../../src/prompts/parse/parse-prompt.ts';
 import { checkOutput } from '../../src/prompts/render/check-output.ts';
 import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
@@ -319,7 +319,9 @@ async function renderText(
       await withDeadline(() => renderPrompt(definition, { textInputs, images: [] })),
     );
   } catch (error) {
-    if (error instanceof LimitExceededError || error instanceof InvalidInputs) return error.message;
+    if (error instanceof LimitExceededError || error instanceof InvalidInputsError) {
+      return error.message;
+    }
     if (error instanceof Error && error.message.startsWith('the template places')) {
       return error.message;
     }

@@ -143,7 +143,7 @@ describe('a render past a bound ends', () => {
       'the rendered prompt is larger than 8 MiB',
     );
 
-    const limits = { ...RENDER_LIMITS, bytes: 1000 };
+    const limits = { ...RENDER_LIMITS, maxBytes: 1000 };
     const indented = parsePromptFile(`${' '.repeat(100)}{{> p}}\n`, 'x.prompt', {
       partials: () => ({ file: '_p.prompt', text: '{{v}}' }),
     });
@@ -162,17 +162,18 @@ describe('a render past a bound ends', () => {
   });
 
   it('of its own time, without waits for others', () => {
-    let [time, own] = [0, 0];
-    const ownTime = (step: number) => ({
+    let clockMs = 0;
+    let ownTimeMs = 0;
+    const createLimits = (ownMsPerCheck: number) => ({
       ...RENDER_LIMITS,
-      now: () => (time += 700),
-      ownTime: () => (own += step),
+      now: () => (clockMs += 700),
+      getOwnTimeMs: () => (ownTimeMs += ownMsPerCheck),
     });
 
-    expect(() => render(nested(4), ten, ownTime(700))).toThrow(
+    expect(() => render(nested(4), ten, createLimits(700))).toThrow(
       'rendering the prompt takes longer than 2 s',
     );
-    expect(() => render(nested(4), ten, ownTime(0))).not.toThrow();
+    expect(() => render(nested(4), ten, createLimits(0))).not.toThrow();
   });
 
   it('of depth: a partial that uses itself', () => {

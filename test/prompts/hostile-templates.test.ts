@@ -6,7 +6,7 @@ import { RENDER_LIMITS } from '../../src/prompts/template/render-budget.ts';
 import type { TemplateMessage } from '../../src/prompts/template/template-messages.ts';
 
 /** Few steps, so that they are soon used up; the clock stands still. */
-const LIMITS = { ...RENDER_LIMITS, steps: 50_000, now: () => 0 };
+const LIMITS = { ...RENDER_LIMITS, maxSteps: 50_000, now: () => 0 };
 
 function renderMessages(
   template: string,

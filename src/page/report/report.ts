@@ -3,7 +3,7 @@ import { createWordMatcher } from '../../utils/word-matcher.ts';
 
 const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')];
 const nav = requireElement('nav', HTMLElement);
-const boxes = [...nav.querySelectorAll<HTMLInputElement>('[type=checkbox]')];
+const stateBoxes = [...nav.querySelectorAll<HTMLInputElement>('[type=checkbox]')];
 const searchField = requireElement('nav [type=search]', HTMLInputElement);
 const countOutput = requireElement('nav output', HTMLOutputElement);
 
@@ -11,7 +11,7 @@ nav.addEventListener('input', showMatchingRows);
 showMatchingRows();
 
 function showMatchingRows(): void {
-  const states = new Set(boxes.filter(box => box.checked).map(box => box.value));
+  const states = new Set(stateBoxes.filter(box => box.checked).map(box => box.value));
   const hasWords = createWordMatcher(searchField.value);
   for (const row of rows) {
     row.hidden = !states.has(row.dataset['state'] ?? '') || !hasWords(row.textContent);
@@ -20,7 +20,7 @@ function showMatchingRows(): void {
 }
 
 function requireElement<T extends HTMLElement>(selector: string, type: new () => T): T {
-  const found = document.querySelector(selector);
-  if (!(found instanceof type)) throw new Error(`the page has no ${selector}`);
-  return found;
+  const element = document.querySelector(selector);
+  if (!(element instanceof type)) throw new Error(`the page has no ${selector}`);
+  return element;
 }

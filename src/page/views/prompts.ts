@@ -32,19 +32,23 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
     return;
   }
 
-  const words = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
+  const searchField = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
   const list = el('div', { role: 'status' });
   const show = (): void => {
-    const found = filterRows(rows, words.value);
+    const matchingRows = filterRows(rows, searchField.value);
     list.replaceChildren(
-      found.length === 0
+      matchingRows.length === 0
         ? el('p', { class: 'quiet' }, 'No prompt matches.')
-        : renderPromptsTable(found),
+        : renderPromptsTable(matchingRows),
     );
   };
 
-  words.addEventListener('input', show);
-  main.replaceChildren(createFilterForm(labelControl('Search', words)), list, renderHowToPublish());
+  searchField.addEventListener('input', show);
+  main.replaceChildren(
+    createFilterForm(labelControl('Search', searchField)),
+    list,
+    renderHowToPublish(),
+  );
   show();
 }
 
@@ -122,7 +126,7 @@ function renderPromptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
 export async function showPrompt(context: ViewContext): Promise<void> {
   const { service, main, signal, path, setTitle } = context;
   const [promptId = '', versionId, runId] = path;
-  const [rows, { versions }, models, earlier] = await Promise.all([
+  const [rows, { versions }, models, earlierRequest] = await Promise.all([
     service.listPrompts(),
     service.versions.list(promptId, { signal }),
     service.listModels(),
@@ -131,10 +135,13 @@ export async function showPrompt(context: ViewContext): Promise<void> {
   const row = rows.find(prompt => prompt.promptId === promptId);
 
   // Versions that are older than the listed ones can be shown and run too.
-  const shownId = versionId ?? versions[0]?.promptVersionId ?? '';
-  const version: PromptVersion & { template?: unknown } = await service.versions.get(shownId, {
-    signal,
-  });
+  const shownVersionId = versionId ?? versions[0]?.promptVersionId ?? '';
+  const version: PromptVersion & { template?: unknown } = await service.versions.get(
+    shownVersionId,
+    {
+      signal,
+    },
+  );
   const options = row === undefined ? [] : (models[row.model]?.availableRunOptions ?? []);
   setTitle(version.title);
   main.replaceChildren(
@@ -145,10 +152,10 @@ export async function showPrompt(context: ViewContext): Promise<void> {
       ['Version', el('code', {}, version.promptVersionId)],
     ]),
     el('h2', {}, 'Run it'),
-    createRunForm(context, version, options, earlier),
+    createRunForm(context, version, options, earlierRequest),
     el('h2', {}, 'Versions'),
-    el('ul', {}, ...versions.map(entry => renderVersionItem(promptId, entry, shownId))),
-    ...(row === undefined ? [] : [renderHowToChange(row.slug, shownId)]),
+    el('ul', {}, ...versions.map(entry => renderVersionItem(promptId, entry, shownVersionId))),
+    ...(row === undefined ? [] : [renderHowToChange(row.slug, shownVersionId)]),
     ...(typeof version.template === 'string'
       ? [el('h2', {}, 'Template'), el('pre', {}, version.template)]
       : []),
@@ -159,7 +166,7 @@ export async function showPrompt(context: ViewContext): Promise<void> {
 function renderVersionItem(
   promptId: string,
   { promptVersionId, publishedAt, isLatest, labels = [] }: PromptVersionEntry,
-  shownId: string,
+  shownVersionId: string,
 ): HTMLElement {
   const address = `#/prompts/${promptId}/${promptVersionId}`;
   return el(
@@ -167,7 +174,7 @@ function renderVersionItem(
     {},
     el(
       'a',
-      { href: address, 'aria-current': promptVersionId === shownId && 'true' },
+      { href: address, 'aria-current': promptVersionId === shownVersionId && 'true' },
       createTimeElement(publishedAt),
     ),
     ' · ',

@@ -28,7 +28,7 @@ const TYPE_HINTS: Partial<Record<TextInputConfig['type'], string>> = {
  * @param earlierRequest the request of an earlier run, which fills the form
  */
 export function createRunForm(
-  { service, signal, guard }: ViewContext,
+  { service, signal, handleErrors }: ViewContext,
   version: PromptVersion,
   options: readonly RunOption[],
   earlierRequest?: CreateRunRequest,
@@ -54,7 +54,7 @@ export function createRunForm(
 
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    guard(submit(), progress);
+    handleErrors(submit(), progress);
   };
 
   return el('form', { submit: onSubmit }, ...createLabelledControls(fields), button, progress);
@@ -160,10 +160,10 @@ function describeField({ description, type, required }: TextInputConfig): string
  */
 function createImageFields(
   inputs: PromptConfig['imageInputs'],
-  earlier: readonly ImageInput[] = [],
+  earlierImages: readonly ImageInput[] = [],
 ) {
   return inputs.map(({ description }, index) => {
-    const earlierImage = earlier[index];
+    const earlierImage = earlierImages[index];
     return {
       name: inputs.length === 1 ? 'Image' : `Image ${index + 1}`,
       description: earlierImage ? KEEPS_IMAGE_HINT : description,
@@ -222,9 +222,9 @@ function collectValues(
 /** Returns the chosen image, or else that of the earlier run. */
 async function readChosenImage(
   { files }: HTMLInputElement,
-  earlier: ImageInput | undefined,
+  earlierImage: ImageInput | undefined,
 ): Promise<ImageInput> {
-  if (earlier && files?.length === 0) return earlier;
+  if (earlierImage && files?.length === 0) return earlierImage;
   const bytes = new Uint8Array((await files?.[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   const text = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
   return { type: 'base64', base64: btoa(text) };

@@ -24,17 +24,17 @@ export async function showRun(context: ViewContext): Promise<void> {
     path: [runId = ''],
   } = context;
   const request = service.runs.request(runId, { signal }).catch(() => undefined);
-  const draw = async (run: Run): Promise<void> => {
-    const [row, created] = await Promise.all([findListRow(service, runId, signal), request]);
+  const showState = async (run: Run): Promise<void> => {
+    const [row, creation] = await Promise.all([findListRow(service, runId, signal), request]);
     signal.throwIfAborted();
     setTitle(row?.runName || 'Run');
-    main.replaceChildren(...(await createRunSections(context, run, row, created)));
+    main.replaceChildren(...(await createRunSections(context, run, row, creation)));
   };
 
-  const first = await service.runs.get(runId, { signal });
-  await draw(first);
-  if (isOver(first)) return;
-  await draw(await waitForRun(service, runId, { signal, delayFirst: true }));
+  const run = await service.runs.get(runId, { signal });
+  await showState(run);
+  if (isOver(run)) return;
+  await showState(await waitForRun(service, runId, { signal, delayFirst: true }));
 }
 
 /**
@@ -45,8 +45,8 @@ async function findListRow(
   runId: string,
   signal: AbortSignal,
 ): Promise<RunRow | undefined> {
-  const newer = await runs.list({ endingBefore: runId, limit: 1 }, { signal });
-  const [next] = newer.rows;
+  const newerRuns = await runs.list({ endingBefore: runId, limit: 1 }, { signal });
+  const [next] = newerRuns.rows;
   const page = next ? { startingAfter: next.runId, limit: 1 } : { limit: MAX_LIST_LIMIT };
   const { rows } = await runs.list({ ...page, usage: 'true', times: 'true' }, { signal });
   return rows.find(row => row.runId === runId);
@@ -60,16 +60,23 @@ async function createRunSections(
 ): Promise<Node[]> {
   const versionId = request?.promptVersionId ?? row?.promptVersionId;
   const prompt = versionId === undefined ? undefined : await context.service.getVersion(versionId);
-  const route = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
+  const versionAddress = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
 
   return [
     el(
       'div',
       { class: 'actions' },
       !isOver(run) && createCancelButton(context, run.runId),
-      request && route && el('a', { class: 'button', href: `${route}/${run.runId}` }, 'Run again'),
+      request &&
+        versionAddress &&
+        el('a', { class: 'button', href: `${versionAddress}/${run.runId}` }, 'Run again'),
     ),
-    createRunFacts(context, run, row, route ? el('a', { href: route }, prompt.title) : versionId),
+    createRunFacts(
+      context,
+      run,
+      row,
+      versionAddress ? el('a', { href: versionAddress }, prompt.title) : versionId,
+    ),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0
       ? [el('p', { class: 'quiet' }, 'None yet.')]
@@ -123,7 +130,10 @@ function createElapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
 }
 
 /** Creates a button that cancels the run. The page follows the run, and then shows its end. */
-function createCancelButton({ service, guard, signal }: ViewContext, runId: string): HTMLElement {
+function createCancelButton(
+  { service, handleErrors, signal }: ViewContext,
+  runId: string,
+): HTMLElement {
   const faultElement = el('span', { role: 'status' });
   const button = el('button', { type: 'button' }, 'Cancel');
   button.addEventListener('click', () => {
@@ -135,7 +145,7 @@ function createCancelButton({ service, guard, signal }: ViewContext, runId: stri
         button.disabled = false;
       }
     };
-    guard(cancel(), faultElement);
+    handleErrors(cancel(), faultElement);
   });
 
   return el('span', {}, button, faultElement);

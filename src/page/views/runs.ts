@@ -43,40 +43,47 @@ const LISTED_RUN_COLUMNS = [
 ];
 
 /** Shows the user's runs, newest first, with filters for status, prompt and time. */
-export async function showRuns({ service, main, signal, guard }: ViewContext): Promise<void> {
+export async function showRuns({
+  service,
+  main,
+  signal,
+  handleErrors,
+}: ViewContext): Promise<void> {
   const prompts = await service.listPrompts();
-  const statuses = createSelectBox([['', 'any'], ...toPlainOptions(RUN_STATUSES)], '');
-  const names = createSelectBox(
+  const statusSelect = createSelectBox([['', 'any'], ...toPlainOptions(RUN_STATUSES)], '');
+  const promptSelect = createSelectBox(
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
     '',
   );
-  const times = createSelectBox(RUN_PERIODS, '');
+  const periodSelect = createSelectBox(RUN_PERIODS, '');
   const controls = [
-    labelControl('Status', statuses),
-    labelControl('Prompt', names),
-    labelControl('Created in', times),
+    labelControl('Status', statusSelect),
+    labelControl('Prompt', promptSelect),
+    labelControl('Created in', periodSelect),
   ];
 
   const list = new RunList();
   main.replaceChildren(createFilterForm(...controls), list.element, list.moreButton);
 
   const showFiltered = (): Promise<void> => {
-    const promptId = names.value;
+    const promptId = promptSelect.value;
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
       promptId === '' || (await service.getVersion(promptVersionId))?.promptId === promptId;
     const query = {
       times: 'true' as const,
-      ...(statuses.value !== '' && { status: statuses.value as RunStatus }),
-      ...(times.value !== '' && { since: Math.floor(Date.now() / 1000) - Number(times.value) }),
+      ...(statusSelect.value !== '' && { status: statusSelect.value as RunStatus }),
+      ...(periodSelect.value !== '' && {
+        since: Math.floor(Date.now() / 1000) - Number(periodSelect.value),
+      }),
     };
     return list.show(fetchFilteredPages({ service, signal }, query, isWanted));
   };
 
-  for (const filter of [statuses, names, times]) {
-    filter.addEventListener('change', () => guard(showFiltered(), list.element));
+  for (const filter of [statusSelect, promptSelect, periodSelect]) {
+    filter.addEventListener('change', () => handleErrors(showFiltered(), list.element));
   }
 
-  list.moreButton.addEventListener('click', () => guard(list.showMore(), list.element));
+  list.moreButton.addEventListener('click', () => handleErrors(list.showMore(), list.element));
   await showFiltered();
 }
 

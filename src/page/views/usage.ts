@@ -1,4 +1,4 @@
-import { chooseMeasure, type GroupUsage, getUsageKey, sumUsage } from '../../client/usage.ts';
+import { chooseMeasure, type GroupUsage, getUsageKey, UsageTotal } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { formatCost, formatDollars, toMoney } from '../../wire/money.ts';
 import {
@@ -20,7 +20,7 @@ const USAGE_PERIODS = [
 const GROUPS = ['prompt', 'day', 'model', 'status'] as const;
 type UsageGroup = (typeof GROUPS)[number];
 
-const TITLES = {
+const GROUP_TITLES = {
   prompt: 'Prompt',
   day: 'Day',
   model: 'Model',
@@ -37,32 +37,39 @@ const USAGE_COLUMNS = [
 ];
 
 /** Shows the cost of the user's runs as bars. */
-export async function showUsage({ service, main, signal, guard }: ViewContext): Promise<void> {
-  const times = createSelectBox(USAGE_PERIODS, '30');
-  const groups = createSelectBox(toPlainOptions(GROUPS), 'prompt');
+export async function showUsage({
+  service,
+  main,
+  signal,
+  handleErrors,
+}: ViewContext): Promise<void> {
+  const periodSelect = createSelectBox(USAGE_PERIODS, '30');
+  const groupSelect = createSelectBox(toPlainOptions(GROUPS), 'prompt');
   const list = el('div');
   main.replaceChildren(
-    createFilterForm(labelControl('Time', times), labelControl('By', groups)),
+    createFilterForm(labelControl('Time', periodSelect), labelControl('By', groupSelect)),
     list,
   );
 
   const show = async (): Promise<void> => {
-    const [days, group] = [Number(times.value), groups.value as UsageGroup];
-    const runsByGroup = new Map<string, { readonly name: string; readonly runs: RunRow[] }>();
+    const days = Number(periodSelect.value);
+    const group = groupSelect.value as UsageGroup;
+    const groupTotals = new Map<string, { readonly name: string; readonly total: UsageTotal }>();
     const since = Math.floor(Date.now() / 1000) - days * 86_400;
     for await (const row of service.runs.all({ since, usage: 'true' }, { signal })) {
       const { key, name } = await findGroup(service, group, row);
-      const { runs } = runsByGroup.get(key) ?? { runs: [] };
-      runsByGroup.set(key, { name, runs: [...runs, row] });
+      const { total } = groupTotals.get(key) ?? { total: new UsageTotal() };
+      total.add(row);
+      groupTotals.set(key, { name, total });
     }
 
-    const isStillChosen = Number(times.value) === days && groups.value === group;
-    const usage = [...runsByGroup.values()].map(({ name, runs }) => sumUsage(name, runs));
+    const isStillChosen = Number(periodSelect.value) === days && groupSelect.value === group;
+    const usage = [...groupTotals.values()].map(({ name, total }) => total.toGroupUsage(name));
     if (isStillChosen) list.replaceChildren(renderUsageTable(group, usage));
   };
 
-  for (const control of [times, groups]) {
-    control.addEventListener('change', () => guard(show(), list));
+  for (const control of [periodSelect, groupSelect]) {
+    control.addEventListener('change', () => handleErrors(show(), list));
   }
 
   await show();
@@ -84,7 +91,7 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
 
   const measure = chooseMeasure(rows);
-  const largest = Math.max(...rows.map(row => row[measure] ?? 0));
+  const largestValue = Math.max(...rows.map(row => row[measure] ?? 0));
   const compareNewestFirst = (one: GroupUsage, other: GroupUsage): number =>
     one.key < other.key ? 1 : -1;
   const compareMostFirst = (one: GroupUsage, other: GroupUsage): number =>
@@ -92,7 +99,7 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
   const cells = rows
     .toSorted(group === 'day' ? compareNewestFirst : compareMostFirst)
     .map(row => [
-      el('div', {}, row.key, createUsageBar(row, measure, largest)),
+      el('div', {}, row.key, createUsageBar(row, measure, largestValue)),
       row.credits,
       formatCost(row.cost, { isEstimated: row.estimated }),
       row.runs,
@@ -103,7 +110,7 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
 
   return createScrollingTable(
     'Usage',
-    [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS],
+    [{ title: GROUP_TITLES[group], class: 'bar' }, ...USAGE_COLUMNS],
     cells,
   );
 }
@@ -112,12 +119,12 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
 function createUsageBar(
   row: GroupUsage,
   measure: ReturnType<typeof chooseMeasure>,
-  largest: number,
+  largestValue: number,
 ): HTMLElement {
   const value = row[measure] ?? 0;
   const formatAmount = (amount: number): string =>
     measure === 'cost' ? formatDollars(toMoney(amount)) : `${amount}`;
   const unit = measure === 'cost' ? '' : ` ${measure}`;
-  const label = `${row.key}: ${formatAmount(value)} of ${formatAmount(largest)}${unit}`;
-  return el('meter', { min: 0, max: largest || 1, value, 'aria-label': label });
+  const label = `${row.key}: ${formatAmount(value)} of ${formatAmount(largestValue)}${unit}`;
+  return el('meter', { min: 0, max: largestValue || 1, value, 'aria-label': label });
 }

@@ -78,18 +78,18 @@ async function checkSchemas(
   const trials = createTrials(definition, findings);
   if (trials.length === 0) return;
 
-  const faults = await tasks.do(
+  const faults = await tasks.run(
     'trySchemas',
     trials.map(({ schema, value }) => ({ schema, value })),
   );
   for (const [index, { place, inputKey }] of trials.entries()) {
     const fault = faults[index];
     if (!fault) continue;
-    const message = fault.isMismatch ? fault.what : `can't be checked: ${fault.what}`;
+    const message = fault.isMismatch ? fault.message : `can't be checked: ${fault.message}`;
     if (inputKey !== undefined) {
       findings.addFault(place, `the default of \`${inputKey}\` ${message}`);
     } else if (!fault.isMismatch && !findings.hasFaults) {
-      findings.addFault(place, fault.what);
+      findings.addFault(place, fault.message);
     }
   }
 }

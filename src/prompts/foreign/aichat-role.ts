@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/formats/json.ts';
-import { NO_TOOLS } from '../parse/front-matter.ts';
+import { NO_TOOLS_NOTE } from '../parse/front-matter.ts';
 import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { noteMatchingLines, readFrontMatterText, readMarkdown } from './markdown.ts';
@@ -35,7 +35,7 @@ export const AICHAT_ROLE: ForeignFormat = {
     );
 
     if (Object.hasOwn(roleFields, 'use_tools')) {
-      findings.addNote({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS}`);
+      findings.addNote({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS_NOTE}`);
     }
 
     return {

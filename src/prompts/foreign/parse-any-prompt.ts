@@ -1,14 +1,14 @@
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Finding, Findings } from '../findings.ts';
-import { NO_TOOLS } from '../parse/front-matter.ts';
+import { NO_TOOLS_NOTE } from '../parse/front-matter.ts';
 import { type ReadSibling, withNamedSchemas } from '../parse/named-schemas.ts';
 import {
   type ParsedPrompt,
   type ParseOptions,
   parseDefinition,
   parsePrompt,
-  reportNul,
+  reportNulCharacter,
 } from '../parse/parse-prompt.ts';
 import { isMissingSchemaNote } from '../schemas/picoschema.ts';
 import { toValidSlug } from '../slug.ts';
@@ -50,7 +50,7 @@ export function parseAnyPrompt(
 
 /** Returns true for a note on a part of a prompt file that changes what a run sends. */
 function affectsRuns({ message }: Finding): boolean {
-  return isMissingSchemaNote(message) || message.endsWith(NO_TOOLS);
+  return isMissingSchemaNote(message) || message.endsWith(NO_TOOLS_NOTE);
 }
 
 function parseFormat(
@@ -75,7 +75,7 @@ function parseFormat(
     return { findings, definition: undefined };
   }
 
-  if (reportNul(text, findings)) return { findings, definition: undefined };
+  if (reportNulCharacter(text, findings)) return { findings, definition: undefined };
 
   const definition = findings.attempt(() =>
     defineForeign(format.foreignFormat, { text, file }, findings, options),

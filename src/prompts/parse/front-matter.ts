@@ -33,7 +33,7 @@ export interface FrontMatter {
   readonly inputSchema: JsonObject | undefined;
   /** Returns true if the schema has a field of this name, even one that can't be read. */
   readonly declaresField: (name: string) => boolean;
-  readonly placeOfField: (name: string) => FilePosition;
+  readonly getFieldPlace: (name: string) => FilePosition;
   readonly defaults: ReadonlyMap<string, LocatedValue<JsonValue>>;
   readonly output: PromptOutput;
   readonly outputPlace: FilePosition;
@@ -51,9 +51,9 @@ const NAMED_KEYS = ['name', 'description', 'strict'];
 const OUTPUT_FORMATS = ['json', 'text'];
 
 /** The end of a note on keys for tools. */
-export const NO_TOOLS = 'has no effect here: no tools are called';
+export const NO_TOOLS_NOTE = 'has no effect here: no tools are called';
 
-const TOP: FilePosition = { line: 1, column: 1 };
+const FILE_START: FilePosition = { line: 1, column: 1 };
 
 /** Parses the front matter of a prompt file. Faults become findings. */
 export function readFrontMatter(
@@ -73,27 +73,27 @@ export function readFrontMatter(
     ([key, { value }]) => [key, value] as const,
   );
 
-  const context = createSchemaContext(findings, namedSchemas);
+  const schemaContext = createSchemaContext(findings, namedSchemas);
   const readOptionalSchema = (entry: YamlEntry | undefined): JsonObject | undefined =>
-    entry && readSchema(entry.value, context);
+    entry && readSchema(entry.value, schemaContext);
 
   return {
     isReadable: root !== undefined,
     title: readOneLineText(entries.get('title'), findings),
     description: readOneLineText(entries.get('description'), findings),
     model: readOneLineText(entries.get('model'), findings),
-    modelPlace: entries.get('model')?.value ?? TOP,
-    config: readMap(entries.get('config'), 'config', findings),
+    modelPlace: entries.get('model')?.value ?? FILE_START,
+    config: readValueMap(entries.get('config'), 'config', findings),
     inputSchema: readOptionalSchema(inputSchema),
     declaresField: field => fields.some(({ name }) => name === field),
-    placeOfField: field => fields.find(({ name }) => name === field) ?? inputSchema ?? TOP,
-    defaults: readMap(input.get('default'), 'input.default', findings),
+    getFieldPlace: field => fields.find(({ name }) => name === field) ?? inputSchema ?? FILE_START,
+    defaults: readValueMap(input.get('default'), 'input.default', findings),
     output: {
       ...readOutput(output.get('format'), readOptionalSchema(output.get('schema')), findings),
       ...readNamedField(output.get('named'), findings),
       ...readExtractField(output.get('extract'), findings),
     },
-    outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
+    outputPlace: output.get('schema') ?? entries.get('output') ?? FILE_START,
     ext: readExtensions(values),
     allFields: Object.fromEntries(values),
   };
@@ -130,7 +130,7 @@ function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void 
     return findings.addNote(place, `\`${key}\` is kept in ext and has no effect here`);
   }
 
-  if (TOOL_KEYS.includes(key)) return findings.addNote(place, `\`${key}\` ${NO_TOOLS}`);
+  if (TOOL_KEYS.includes(key)) return findings.addNote(place, `\`${key}\` ${NO_TOOLS_NOTE}`);
 
   const suggestion = didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS]);
   findings.addNote(place, `\`${key}\` is not a key of the format and has no effect${suggestion}`);
@@ -145,15 +145,15 @@ function readPartEntries(
   findings: Findings,
   knownKeys: readonly string[],
 ): YamlEntries {
-  const word = entry?.value.scalar;
-  if (!entry || word === undefined) {
+  const schemaName = entry?.value.scalar;
+  if (!entry || schemaName === undefined) {
     return readKnownEntries(entry?.value, entry?.key ?? '', findings, knownKeys);
   }
 
-  const correction = `write ${entry.key}: { schema: ${word} }`;
+  const correction = `write ${entry.key}: { schema: ${schemaName} }`;
   findings.addNote(
     entry.value,
-    `${MISSING_SCHEMA_PREFIX} \`${word}\`: anything is accepted; ${correction}`,
+    `${MISSING_SCHEMA_PREFIX} \`${schemaName}\`: anything is accepted; ${correction}`,
   );
   return new Map();
 }
@@ -199,7 +199,7 @@ function readOneLineText(
 }
 
 /** Reads a map of values; an empty one if there is none. */
-function readMap(
+function readValueMap(
   entry: YamlEntry | undefined,
   name: string,
   findings: Findings,
@@ -262,12 +262,12 @@ function readExtractField(
 function readExtensions(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
   const namespaces = new Map<string, Map<string, JsonValue>>();
   for (const [key, value] of entries) {
-    const dot = key.lastIndexOf('.');
-    if (dot < 0) continue;
+    const lastDotIndex = key.lastIndexOf('.');
+    if (lastDotIndex < 0) continue;
 
-    const namespace = key.slice(0, dot);
+    const namespace = key.slice(0, lastDotIndex);
     const fields = namespaces.get(namespace) ?? new Map<string, JsonValue>();
-    namespaces.set(namespace, fields.set(key.slice(dot + 1), value));
+    namespaces.set(namespace, fields.set(key.slice(lastDotIndex + 1), value));
   }
 
   const ext = entries.find(([key]) => key === 'ext')?.[1];

@@ -7,6 +7,7 @@ export type ReadSibling = (name: string) => string | undefined;
 
 /** Matches front matter with its lines of `---`, and the comments before it. */
 const FRONT_MATTER = /^(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/u;
+
 /** Matches a schema that is only a name, such as `schema: Recipe`. */
 const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
 
@@ -29,8 +30,8 @@ export function withNamedSchemas(text: string, readSibling: ReadSibling): string
 
 function findNamedSchema(name: string, readSibling: ReadSibling): JsonValue | undefined {
   for (const folder of ['', 'schemas/']) {
-    for (const ending of ['json', 'yaml']) {
-      const file = `${folder}${name}.schema.${ending}`;
+    for (const extension of ['json', 'yaml']) {
+      const file = `${folder}${name}.schema.${extension}`;
       const text = readSibling(file);
       if (text !== undefined) return parseYaml(text, 1, file).toJson();
     }

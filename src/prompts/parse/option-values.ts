@@ -33,7 +33,7 @@ export function findOptionFault(key: string, value: unknown): string | undefined
   if (value === null || value === undefined) return undefined;
 
   if (key === 'stopSequences') {
-    return isTexts(value) ? undefined : 'must be text or a list of texts';
+    return isTextOrTexts(value) ? undefined : 'must be text or a list of texts';
   }
 
   if (!Object.hasOwn(OPTION_RANGES, key)) return undefined;
@@ -60,7 +60,7 @@ export function checkOption(
   findings.addFault(place, `\`${key}\` ${fault}, not \`${shownText}\``);
 }
 
-function isTexts(value: unknown): boolean {
+function isTextOrTexts(value: unknown): boolean {
   return (
     typeof value === 'string' ||
     (Array.isArray(value) && value.every(item => typeof item === 'string'))

@@ -63,7 +63,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
   }
 
   checkFileName(file, findings);
-  if (reportNul(text, findings)) return { findings, definition: undefined };
+  if (reportNulCharacter(text, findings)) return { findings, definition: undefined };
 
   return {
     findings,
@@ -80,12 +80,12 @@ function checkFileName(file: string, findings: Findings): void {
 }
 
 /** Reports the character NUL, which no template can hold. Returns true if the text has it. */
-export function reportNul(text: string, findings: Findings): boolean {
-  const nul = text.indexOf('\0');
-  if (nul < 0) return false;
+export function reportNulCharacter(text: string, findings: Findings): boolean {
+  const nulIndex = text.indexOf('\0');
+  if (nulIndex < 0) return false;
 
   findings.addFault(
-    positionAt(text, nul, { line: 1, column: 1 }),
+    positionAt(text, nulIndex, { line: 1, column: 1 }),
     "the character NUL (U+0000) can't be part of a prompt: remove it, or save the file as UTF-8",
   );
   return true;
@@ -189,7 +189,7 @@ function positionAt(text: string, index: number, start: FilePosition): FilePosit
 }
 
 /** Matches an input in single braces, such as `{name}`, as Python formats text. */
-const SINGLE_BRACES = /(?<![\w{$\\])\{(?<name>[a-z_]\w*)\}(?!\})/giu;
+const SINGLE_BRACE_NAME = /(?<![\w{$\\])\{(?<name>[a-z_]\w*)\}(?!\})/giu;
 
 /**
  * Notes inputs that the template does not use, and names in single braces, which are probably meant
@@ -197,7 +197,7 @@ const SINGLE_BRACES = /(?<![\w{$\\])\{(?<name>[a-z_]\w*)\}(?!\})/giu;
  */
 function noteUnused(
   { template, start }: PromptSource,
-  { inputSchema, placeOfField }: FrontMatter,
+  { inputSchema, getFieldPlace }: FrontMatter,
   { uses, usesAll }: TemplateReading,
   findings: Findings,
 ): void {
@@ -208,7 +208,7 @@ function noteUnused(
   const unusedNames = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
   for (const name of usedNames) unusedNames.delete(name);
 
-  for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACES)) {
+  for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACE_NAME)) {
     const isDeclared = unusedNames.delete(name);
     // Without declared or used inputs, only the first name is noted: the others may be examples.
     const isLikelyInput = inputSchema === undefined && usedNames.size === 0;
@@ -220,7 +220,7 @@ function noteUnused(
   }
 
   for (const name of unusedNames) {
-    findings.addNote(placeOfField(name), `the template does not use the input \`${name}\``);
+    findings.addNote(getFieldPlace(name), `the template does not use the input \`${name}\``);
   }
 }
 

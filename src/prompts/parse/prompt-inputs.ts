@@ -104,11 +104,13 @@ function listUndeclaredFields(
   uses: readonly FieldUse[],
 ): SchemaField[] {
   const { inputSchema, defaults } = frontMatter;
-  const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
+  const acceptsAllNames = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
   const additionalProperties = inputSchema?.['additionalProperties'] ?? true;
   const schema = isJsonObject(additionalProperties) ? additionalProperties : {};
   const allowedUses =
-    isOpen || additionalProperties !== false ? uses : uses.filter(({ key }) => isVariable(key));
+    acceptsAllNames || additionalProperties !== false
+      ? uses
+      : uses.filter(({ key }) => isVariable(key));
   const namesWithDefault = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
   const keys = new Set([...allowedUses.map(({ key }) => key), ...namesWithDefault]);
   const certainNames = new Set(uses.filter(use => use.isCertain).map(({ key }) => key));
@@ -118,10 +120,10 @@ function listUndeclaredFields(
     .map(key => ({
       key,
       schema:
-        isOpen || !isJsonObject(additionalProperties)
+        acceptsAllNames || !isJsonObject(additionalProperties)
           ? inferDefaultSchema(defaults.get(key))
           : schema,
-      isRequired: isOpen && certainNames.has(key) && !isVariable(key),
+      isRequired: acceptsAllNames && certainNames.has(key) && !isVariable(key),
     }));
 }
 
@@ -147,14 +149,14 @@ function reportUnknown(
 
 function noteImage(
   { key, schema, isRequired }: SchemaField,
-  { defaults, placeOfField }: FrontMatter,
+  { defaults, getFieldPlace }: FrontMatter,
   findings: Findings,
 ): void {
-  const place = placeOfField(key);
-  const defaultField = defaults.get(key);
-  if (defaultField) {
+  const place = getFieldPlace(key);
+  const locatedDefault = defaults.get(key);
+  if (locatedDefault) {
     findings.addNote(
-      defaultField.place,
+      locatedDefault.place,
       `\`${key}\` is a picture, and those are always required: the default has no effect`,
     );
   } else if (!isRequired) {
@@ -171,20 +173,20 @@ function noteImage(
 
 function createTextInput(
   { key, schema, isRequired }: SchemaField,
-  defaultValue: LocatedValue<JsonValue> | undefined,
+  locatedDefault: LocatedValue<JsonValue> | undefined,
   findings: Findings,
 ): TextInput {
   const choices = findEnumChoices(schema);
   const type = inferInputType(schema);
-  const defaultField = defaultValue?.value ?? findOwnValue(schema, 'default');
-  const defaultText = defaultField === undefined ? undefined : toTextOrJson(defaultField);
-  const fault = defaultValue && findDefaultFault(defaultValue.value, { key, schema, choices });
-  if (defaultValue && fault !== undefined) findings.addFault(defaultValue.place, fault);
+  const defaultValue = locatedDefault?.value ?? findOwnValue(schema, 'default');
+  const defaultText = defaultValue === undefined ? undefined : toTextOrJson(defaultValue);
+  const fault = locatedDefault && findDefaultFault(locatedDefault.value, { key, schema, choices });
+  if (locatedDefault && fault !== undefined) findings.addFault(locatedDefault.place, fault);
 
   return {
     key,
     ...pickDescription(schema),
-    required: isRequired && defaultValue === undefined,
+    required: isRequired && locatedDefault === undefined,
     type,
     ...(defaultText !== undefined && { default: defaultText }),
     ...(choices && { enum: choices }),
@@ -192,7 +194,7 @@ function createTextInput(
   };
 }
 
-interface InputSchema {
+interface CheckedSchema {
   readonly key: string;
   readonly schema: JsonObject;
   /** The values of an enum as texts. */
@@ -201,7 +203,7 @@ interface InputSchema {
 
 function findDefaultFault(
   value: JsonValue,
-  { key, schema, choices }: InputSchema,
+  { key, schema, choices }: CheckedSchema,
 ): string | undefined {
   if (choices) {
     return value === null || choices.includes(toTextOrJson(value))
@@ -258,7 +260,14 @@ function inferInputType(schema: JsonObject): InputType {
 }
 
 /** Keywords that don't restrict a text. */
-const INPUT_KEYWORDS = new Set(['type', 'description', 'title', 'default', 'examples', '$comment']);
+const UNRESTRICTING_KEYWORDS = new Set([
+  'type',
+  'description',
+  'title',
+  'default',
+  'examples',
+  '$comment',
+]);
 
 function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {
   const { enum: values } = schema;
@@ -266,7 +275,7 @@ function needsCheck(schema: JsonObject, choices: readonly string[] | undefined):
     return values.some(value => value !== null && typeof value !== 'string');
   }
   const isText = inferInputType(schema) === 'string';
-  return !isText || Object.keys(schema).some(keyword => !INPUT_KEYWORDS.has(keyword));
+  return !isText || Object.keys(schema).some(keyword => !UNRESTRICTING_KEYWORDS.has(keyword));
 }
 
 function pickDescription({ description }: JsonObject): { description?: string } {

@@ -79,10 +79,10 @@ function trimTemplate(
   firstLine: number,
 ): { template: string; start: FilePosition } {
   const body = lines.join('\n');
-  const blank = body.slice(0, body.length - body.trimStart().length);
-  const column = blank.length - blank.lastIndexOf('\n');
+  const leadingBlanks = body.slice(0, body.length - body.trimStart().length);
+  const column = leadingBlanks.length - leadingBlanks.lastIndexOf('\n');
   return {
     template: body.trim(),
-    start: { line: firstLine + blank.split('\n').length - 1, column },
+    start: { line: firstLine + leadingBlanks.split('\n').length - 1, column },
   };
 }

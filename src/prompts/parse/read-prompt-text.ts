@@ -10,10 +10,10 @@ import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import type { ReadSibling } from './named-schemas.ts';
 
-/** Matches a folder or a file in the name of a partial; `..` and `.hidden` are neither. */
-const PARTIAL_STEP = /^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u;
+/** Matches a segment of a partial's name, but not `..` and `.hidden`. */
+const PARTIAL_NAME_SEGMENT = /^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u;
 
-const UNREAD_FILE_FAULTS = {
+const UNREADABLE_FILE_MESSAGES = {
   outside: 'the file leads out of its folder: --allow-outside allows it',
   irregular: 'this is not a file',
   large: `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,
@@ -27,19 +27,19 @@ const UNREAD_FILE_FAULTS = {
  * @throws {InvalidPromptFileError} if it is not a file, too large, or not UTF-8
  */
 export async function readPromptText(file: string): Promise<string> {
-  const facts = await stat(file);
-  if (!facts.isFile()) throw new InvalidPromptFileError(file, 1, 'this is not a file');
+  const stats = await stat(file);
+  if (!stats.isFile()) throw new InvalidPromptFileError(file, 1, 'this is not a file');
 
   // Files of other tools also hold test data, so their limit is higher.
   const maxBytes = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
-  if (facts.size > maxBytes) {
+  if (stats.size > maxBytes) {
     throw new InvalidPromptFileError(file, 1, `the file is larger than ${maxBytes / 1024} KiB`);
   }
 
   return decodePrompt(file, await readFile(file));
 }
 
-/** The files that a prompt file may use. */
+/** Where the files that a prompt file uses may be. */
 interface FolderOptions {
   /** True if a link may lead out of the file's folder; default false. */
   readonly allowOutside?: boolean | undefined;
@@ -76,9 +76,9 @@ function readPartial(
 ): ReturnType<PartialLookup> {
   const { realPath, fault } = inspectNamedFile(file, folder, BOUNDS.fileBytes);
   if (fault === 'outside') {
-    const what =
+    const problem =
       'lies outside the folder of its prompt (--allow-outside allows runs and checks of it)';
-    return { fault: `the partial \`${name}\` ${what}` };
+    return { fault: `the partial \`${name}\` ${problem}` };
   }
 
   if (fault === 'irregular') return { fault: `the partial \`${name}\` is not a file` };
@@ -116,17 +116,17 @@ export function createSiblingReader(
 ): ReadSibling {
   const folder = path.dirname(path.resolve(file));
   return name => {
-    const place = path.join(folder, name);
+    const siblingPath = path.join(folder, name);
     try {
       const { realPath, fault } = inspectNamedFile(
-        place,
+        siblingPath,
         allowOutside ? undefined : folder,
         BOUNDS.fileBytes,
       );
       if (fault !== undefined) {
-        throw new InvalidPromptFileError(place, 1, UNREAD_FILE_FAULTS[fault]);
+        throw new InvalidPromptFileError(siblingPath, 1, UNREADABLE_FILE_MESSAGES[fault]);
       }
-      return decodePrompt(place, readFileSync(realPath));
+      return decodePrompt(siblingPath, readFileSync(realPath));
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -139,10 +139,10 @@ export function createSiblingReader(
  * leads elsewhere.
  */
 function findPartialPath(directory: string, name: string): string | undefined {
-  const steps = name.split('/');
-  if (!steps.every(step => PARTIAL_STEP.test(step))) return undefined;
-  const file = `_${steps.pop() ?? ''}${PROMPT_FILE_EXTENSION}`;
-  return path.join(directory, ...steps, file);
+  const segments = name.split('/');
+  if (!segments.every(segment => PARTIAL_NAME_SEGMENT.test(segment))) return undefined;
+  const file = `_${segments.pop() ?? ''}${PROMPT_FILE_EXTENSION}`;
+  return path.join(directory, ...segments, file);
 }
 
 /** Returns the paths of the prompt files in a directory, sorted. */

@@ -88,7 +88,7 @@ async function findSchemaMismatch(
 }
 
 /** Returns the content of the first or last closed code block; undefined if there is none. */
-function findCodeBlock(text: string, which: 'first' | 'last'): string | undefined {
+function findCodeBlock(text: string, position: 'first' | 'last'): string | undefined {
   const lines = text.replace(/\r\n/gu, '\n').split('\n');
   // Fences that no later line closes, so that no text makes the search quadratic.
   const unclosedFences = new Set<string>();
@@ -103,7 +103,7 @@ function findCodeBlock(text: string, which: 'first' | 'last'): string | undefine
       continue;
     }
     lastBlock = lines.slice(index + 1, end).join('\n');
-    if (which === 'first') return lastBlock;
+    if (position === 'first') return lastBlock;
     index = end;
   }
 

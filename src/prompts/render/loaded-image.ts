@@ -5,12 +5,12 @@ export interface LoadedImage {
   readonly mediaType: string;
 }
 
-const ALPHABET = /^[A-Za-z0-9+/]*={0,2}$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Decodes strict base64. @throws {Error} for anything else */
 export function decodeBase64(text: string): Buffer {
   if (/^\s*data:/i.test(text)) throw new Error('send the base64 alone, without a data URL prefix');
-  if (!ALPHABET.test(text) || !hasWholeGroups(text)) throw new Error('this is not base64');
+  if (!BASE64.test(text) || !hasWholeGroups(text)) throw new Error('this is not base64');
   return Buffer.from(text, 'base64');
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { InvalidInputs, type PromptDefinition } from '../definition.ts';
-import type { Limits } from '../template/render-budget.ts';
+import { InvalidInputsError, type PromptDefinition } from '../definition.ts';
+import type { RenderLimits } from '../template/render-budget.ts';
 import { renderTemplate } from '../template/render-template.ts';
 import type { TemplateMessage } from '../template/template-messages.ts';
 import { completeTemplate, toPromptVariables } from './render-prompt.ts';
@@ -42,7 +42,7 @@ export interface TypedPreviewInputs extends PreviewInputs {
 /**
  * Renders a prompt from text inputs, as a run does, without running it. Fetches nothing.
  *
- * @throws {InvalidInputs} that names every required input that is missing
+ * @throws {InvalidInputsError} that names every required input that is missing
  * @throws {LimitExceededError} if a limit is exceeded; the message names it
  */
 export async function previewFromTexts(
@@ -58,13 +58,13 @@ export async function previewFromTexts(
 /**
  * Renders a prompt without running it. Fetches nothing.
  *
- * @throws {InvalidInputs} that names every required input that is missing
+ * @throws {InvalidInputsError} that names every required input that is missing
  * @throws {LimitExceededError} if a limit is exceeded; the message names it
  */
 export function previewPrompt(
   definition: PromptDefinition,
   values: PreviewInputs,
-  limits?: Limits,
+  limits?: RenderLimits,
 ): PromptPreview {
   const inputs = buildPreviewInputs(definition, values);
   const variables = { ...values.context, ...toPromptVariables(definition) };
@@ -107,11 +107,11 @@ function buildPreviewInputs(
   );
   const missingKeys = neededKeys.filter(key => !Object.hasOwn(values, key));
   if (missingKeys.length > 0) {
-    throw new InvalidInputs(missingKeys.map(key => `the input ${key} is required`));
+    throw new InvalidInputsError(missingKeys.map(key => `the input ${key} is required`));
   }
 
   if (images.length > unfilledImages.length) {
-    throw new InvalidInputs([
+    throw new InvalidInputsError([
       `the prompt takes ${unfilledImages.length} more pictures, not ${images.length}`,
     ]);
   }

@@ -1,7 +1,7 @@
 import { detectImageType } from '../../files/formats/image-type.ts';
 import type { PromptDefinition } from '../definition.ts';
 import type { CompiledTemplates, Template } from '../template/compiled-templates.ts';
-import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';
+import { RENDER_LIMITS, type RenderLimits } from '../template/render-budget.ts';
 import { renderTemplate } from '../template/render-template.ts';
 import type { Role } from '../template/syntax.ts';
 import type { TemplateMessage } from '../template/template-messages.ts';
@@ -46,7 +46,7 @@ export interface RenderedPrompt {
   readonly text: string;
 }
 
-interface RenderMeans {
+interface RenderFunctions {
   /** Renders the template; default: in this process. */
   readonly render?: (work: RenderWork) => Promise<readonly TemplateMessage[]>;
   /** Describes an image as text; default: by its format and size. */
@@ -63,17 +63,24 @@ interface RenderMeans {
 export async function renderPrompt(
   definition: RenderedDefinition,
   { textInputs, images }: RenderInputs,
-  { render = work => renderMessages(work), describe = describeImage }: RenderMeans = {},
+  { render = work => renderMessages(work), describe = describeImage }: RenderFunctions = {},
 ): Promise<RenderedPrompt> {
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
-  const renderedParts = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
+  const renderedDefinition = {
+    textInputs: fields,
+    imageInputs,
+    input,
+    frontMatter,
+    template,
+    partials,
+  };
 
   // A template may place an image several times, so its description is cached.
   const descriptions = new Map<LoadedImage, string>();
   for (const image of images) descriptions.set(image, await describe(image));
   const imageDescriptions = images.map(image => descriptions.get(image) ?? '');
   const templateMessages = await render({
-    definition: renderedParts,
+    definition: renderedDefinition,
     textInputs,
     imageDescriptions,
   });
@@ -92,7 +99,7 @@ export async function renderPrompt(
   return { messages, text: joinMessages(texts) };
 }
 
-interface RenderOptions extends Partial<Limits> {
+interface RenderOptions extends Partial<RenderLimits> {
   /** Time to check values, in milliseconds. */
   readonly checkMs?: number;
   /** The cache for the compiled template; none by default. */
@@ -158,9 +165,9 @@ const DATA_URL = /^data:[^,;]*(?:;[^,;]*)*;base64,/i;
 async function decodeImageUrl(url: string): Promise<LoadedImage> {
   const [head] = DATA_URL.exec(url.slice(0, 1000)) ?? [];
   if (head === undefined) {
-    const what =
+    const allowedSources =
       'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
-    throw new Error(`the template places the picture ${url.slice(0, 100)}: ${what}`);
+    throw new Error(`the template places the picture ${url.slice(0, 100)}: ${allowedSources}`);
   }
 
   const bytes = decodeBase64(url.slice(head.length));

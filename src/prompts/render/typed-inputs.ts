@@ -8,10 +8,10 @@ import {
 import { JsonLimitError, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
-import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
+import { InvalidInputsError, type PromptDefinition, type TextInput } from '../definition.ts';
 import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';
 
-const INPUT_FORMS = {
+const TYPE_DESCRIPTIONS = {
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',
@@ -24,7 +24,7 @@ const INPUT_FORMS = {
  * Converts a run's texts to the types of the prompt's schema. Missing inputs get their defaults;
  * unknown keys are dropped.
  *
- * @throws {InvalidInputs} that names every missing or mismatching field and the place in it
+ * @throws {InvalidInputsError} that names every missing or mismatching field and the place in it
  * @throws {LimitExceededError} if checking all of them takes longer than `limitMs`
  */
 export async function readTextInputs(
@@ -42,12 +42,12 @@ export async function readTextInputs(
     const { value, fault } =
       text === undefined
         ? { value: findInputDefault(field, input) }
-        : await readText(field, text, check);
+        : await readTextInput(field, text, check);
     if (fault !== undefined) faults.push(`the input ${key} ${fault}`);
     else if (value !== undefined) values.push([key, value]);
   }
 
-  if (faults.length > 0) throw new InvalidInputs(faults);
+  if (faults.length > 0) throw new InvalidInputsError(faults);
   return Object.fromEntries(values);
 }
 
@@ -65,7 +65,7 @@ function findInputDefault(
   return findOwnValue(defaults, key) ?? schema?.['default'] ?? inputDefault;
 }
 
-async function readText(
+async function readTextInput(
   input: TextInput,
   text: string,
   check: SchemaChecker,
@@ -73,7 +73,7 @@ async function readText(
   const { schema, type, enum: choices } = input;
   if (choices) {
     if (!choices.includes(text)) return { fault: `must be one of ${choices.join(', ')}` };
-    return { value: matchChoice(schema, text) };
+    return { value: getChoiceValue(schema, text) };
   }
 
   if (!schema) return { value: text };
@@ -93,13 +93,13 @@ async function readText(
 
   const isTypeMismatch =
     type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
-  if (pointer === '' && isTypeMismatch) return { fault: `must be ${INPUT_FORMS[type]}` };
+  if (pointer === '' && isTypeMismatch) return { fault: `must be ${TYPE_DESCRIPTIONS[type]}` };
   return {
     fault: pointer === '' ? message : `does not match its schema at ${pointer}: ${message}`,
   };
 }
 
-function matchChoice(schema: JsonObject | undefined, text: string): JsonValue {
+function getChoiceValue(schema: JsonObject | undefined, text: string): JsonValue {
   const values = schema?.['enum'];
   const isChosen = (value: JsonValue): boolean =>
     typeof value !== 'string' && JSON.stringify(value) === text;
@@ -107,7 +107,10 @@ function matchChoice(schema: JsonObject | undefined, text: string): JsonValue {
 }
 
 /** Parses a text as JSON, else as YAML; for `any` the text itself may be the value. */
-async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Promise<ParsedInput> {
+async function parseTypedText(
+  type: keyof typeof TYPE_DESCRIPTIONS,
+  text: string,
+): Promise<ParsedInput> {
   try {
     return {
       value: parseBoundedJson(text, { ...BOUNDS.json, maxLevels: BOUNDS.valueDepth }) as JsonValue,
@@ -117,12 +120,12 @@ async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Pro
   }
   const value = type === 'any' ? text : await parseYamlText(text);
   return value === undefined
-    ? { fault: `must be ${INPUT_FORMS[type]}, as JSON or YAML` }
+    ? { fault: `must be ${TYPE_DESCRIPTIONS[type]}, as JSON or YAML` }
     : { value };
 }
 
 async function parseYamlText(text: string): Promise<JsonValue | undefined> {
-  if (text.length > BOUNDS.yamlInput) return undefined;
+  if (text.length > BOUNDS.yamlInputLength) return undefined;
   const { parseYaml } = await import('../../files/formats/yaml.ts');
   try {
     return parseYaml(text).toJson();

@@ -5,7 +5,7 @@ import { BOUNDS } from '../bounds.ts';
 /** The reason that a value does not match its schema, or could not be checked. */
 export interface ValueFault {
   /** A predicate to follow the name of the value. */
-  readonly what: string;
+  readonly message: string;
   /** False if the value could not be checked. */
   readonly isMismatch: boolean;
 }
@@ -21,12 +21,13 @@ export async function checkValues(
     try {
       const { pointer, message, isSchemaFault } = check(schema, value) ?? {};
       if (message === undefined) return undefined;
-      if (isSchemaFault) return { what: message, isMismatch: false };
-      return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
+      if (isSchemaFault) return { message, isMismatch: false };
+      return { message: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
     } catch (error) {
-      const isLast = error instanceof LimitExceededError && limitMs >= BOUNDS.checkMs;
-      if (!isLast) throw error;
-      return { what: error.message, isMismatch: false };
+      // With less than the full limit, the caller tries again in a process that has it.
+      const isFinal = error instanceof LimitExceededError && limitMs >= BOUNDS.checkMs;
+      if (!isFinal) throw error;
+      return { message: error.message, isMismatch: false };
     }
   });
 }

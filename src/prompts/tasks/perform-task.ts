@@ -10,7 +10,7 @@ import { checkOutput } from '../render/check-output.ts';
 import { renderMessages } from '../render/render-prompt.ts';
 import { readTextInputs } from '../render/typed-inputs.ts';
 import type { CompiledTemplates } from '../template/compiled-templates.ts';
-import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';
+import { RENDER_LIMITS, type RenderLimits } from '../template/render-budget.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { checkValues } from './check-values.ts';
 import { selectFromAnswer } from './select-from-answer.ts';
@@ -21,7 +21,7 @@ interface NamedText {
   readonly file: string;
 }
 
-export type TaskLimits = Omit<Limits, 'now'> & {
+export type TaskLimits = Omit<RenderLimits, 'now'> & {
   /** Time to check values, in milliseconds. */
   readonly checkMs: number;
   /** Limits of a conversion; default none. */
@@ -87,7 +87,7 @@ const TEMPLATE_WEIGHT = 4;
  * A character of a value takes as long as this many characters of a test file, which only commands
  * read.
  */
-const CHARACTERS_OF_TESTS = 8;
+const TEST_CHARACTERS_PER_UNIT = 8;
 
 const TASK_SIZES: { readonly [N in TaskName]: (work: TaskInput<N>) => number } = {
   // A text without a schema is not parsed.
@@ -101,14 +101,14 @@ const TASK_SIZES: { readonly [N in TaskName]: (work: TaskInput<N>) => number } =
   select: ({ text }) => text.length,
   trySchemas: () => 0,
   parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sumTextLengths(partials)),
-  readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
+  readYaml: ({ text }) => text.length / TEST_CHARACTERS_PER_UNIT,
   // Other conversions don't count what they use.
   convert: work => (work.options.isForTest ? measureConfiguration(work) : Number.POSITIVE_INFINITY),
   convertPrompts: measureConfiguration,
-  foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
+  foreignTests: ({ text }) => text.length / TEST_CHARACTERS_PER_UNIT,
 };
 
-/** Returns the size of a task in characters of a value, unless the task has its own limits. */
+/** Returns the size of a task, in characters of a value; 0 for one with a time limit of its own. */
 export function measureTask<N extends TaskName>(name: N, work: TaskInput<N>): number {
   return TASK_SIZES[name](work);
 }
@@ -118,7 +118,7 @@ function sumTextLengths(texts: TextInputs = {}): number {
 }
 
 function measureConfiguration({ text, options }: Pick<Conversion, 'text' | 'options'>): number {
-  return (text.length + sumTextLengths(options.programOutputs)) / CHARACTERS_OF_TESTS;
+  return (text.length + sumTextLengths(options.programOutputs)) / TEST_CHARACTERS_PER_UNIT;
 }
 
 interface ParsedFile extends NamedText {

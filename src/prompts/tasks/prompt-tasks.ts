@@ -20,7 +20,7 @@ export interface PromptTasks {
    * @throws {LimitExceededError} if it takes too much time or memory
    * @throws {TasksClosed} after `close`, and the signal's reason
    */
-  do<N extends TaskName>(
+  run<N extends TaskName>(
     name: N,
     work: TaskInput<N>,
     options?: TaskOptions,
@@ -37,7 +37,7 @@ export interface TaskOptions {
 
 /** Runs every task in this process, for commands, which serve only their own user. */
 export const inProcessTasks: PromptTasks = {
-  do: (name, work) => performTask(name, work, FULL_LIMITS),
+  run: (name, work) => performTask(name, work, FULL_LIMITS),
   close: () => Promise.resolve(),
 };
 
@@ -46,21 +46,21 @@ export const inProcessTasks: PromptTasks = {
  * machine too.
  */
 const SMALL_LIMITS: TaskLimits = {
-  steps: 20_000,
-  bytes: 256 * 1024,
-  ms: 50,
+  maxSteps: 20_000,
+  maxBytes: 256 * 1024,
+  maxMs: 50,
   checkMs: 50,
-  ownTime: measureCpuTime,
+  getOwnTimeMs,
   // Only commands convert, and a separate process takes longer to start than most conversions.
-  conversion: { maxFileBytes: 256 * 1024, maxOwnTimeMs: 500, getOwnTimeMs: measureCpuTime },
+  conversion: { maxFileBytes: 256 * 1024, maxOwnTimeMs: 500, getOwnTimeMs },
 };
 
-function measureCpuTime(): number {
+function getOwnTimeMs(): number {
   return process.cpuUsage().user / 1000;
 }
 
 /** Maximum size of a task in this process, in characters of a value. */
-const SMALL_WORK = 32 * 1024;
+const MAX_SMALL_TASK_SIZE = 32 * 1024;
 
 /**
  * Runs short tasks, which nearly all are, in this process, and starts the others over in separate
@@ -75,12 +75,12 @@ export class SharedTasks implements PromptTasks {
     this.#options = options;
   }
 
-  async do<N extends TaskName>(
+  async run<N extends TaskName>(
     name: N,
     work: TaskInput<N>,
     options: TaskOptions = {},
   ): Promise<TaskResult<N>> {
-    if (measureTask(name, work) <= SMALL_WORK) {
+    if (measureTask(name, work) <= MAX_SMALL_TASK_SIZE) {
       try {
         return await performTask(name, work, { ...SMALL_LIMITS, templates: this.#templates });
       } catch (error) {

@@ -50,6 +50,6 @@ export async function parsePromptText(
   }: ParseTextOptions = {},
 ): Promise<ParsedAnyPrompt> {
   const work = { text, file, allowOutside, checksTests, ...(partials && { partials }) };
-  const parsed = await tasks.do('parse', work);
+  const parsed = await tasks.run('parse', work);
   return { ...parsed, findings: new Findings(file, parsed.findings) };
 }

@@ -1,6 +1,6 @@
 import { FileFault } from '../../files/formats/file-fault.ts';
 import type { ErrorClasses } from '../../processes/process-messages.ts';
-import { InvalidInputs } from '../definition.ts';
+import { InvalidInputsError } from '../definition.ts';
 import { InvalidPromptFileError } from '../findings.ts';
 import type { TaskInput, TaskName } from './perform-task.ts';
 
@@ -10,13 +10,13 @@ export interface TaskOrder {
 }
 
 /** The processes were closed before the task was done. */
-export class TasksClosed extends Error {
+export class TasksClosedError extends Error {
   override readonly name = 'TasksClosed';
 }
 
 /** The error classes that tasks throw in addition to LimitExceededError. */
 export const TASK_ERRORS: ErrorClasses = new Map<unknown, { readonly prototype: Error }>([
-  ['INVALID_INPUTS', InvalidInputs],
+  ['INVALID_INPUTS', InvalidInputsError],
   ['INVALID_PROMPT_FILE', InvalidPromptFileError],
   ['FILE_FAULT', FileFault],
 ]);

@@ -3,14 +3,14 @@ import PQueue from 'p-queue';
 import { BoundedProcess } from '../../processes/bounded-process.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { TaskName } from './perform-task.ts';
-import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
+import { TASK_ERRORS, type TaskOrder, TasksClosedError } from './task-order.ts';
 
 /**
  * Multiple of the usual memory for parsing a file: YAML takes more than a hundred times its size.
  */
 const PARSING_MEMORY_FACTOR = 2;
 
-interface TaskLimits {
+interface TaskProcessLimits {
   /** The beginning of the message of a LimitExceededError. */
   readonly subject: string;
   readonly timeMs: number;
@@ -18,7 +18,7 @@ interface TaskLimits {
   readonly memoryFactor?: number;
 }
 
-const TASK_LIMITS: { readonly [N in TaskName]: TaskLimits } = {
+const TASK_LIMITS: { readonly [N in TaskName]: TaskProcessLimits } = {
   readTexts: { subject: 'checking the inputs', timeMs: BOUNDS.checkMs },
   render: { subject: 'rendering the prompt', timeMs: BOUNDS.compileMs + BOUNDS.renderMs },
   checkOutput: { subject: 'checking a value against its schema', timeMs: BOUNDS.checkMs },
@@ -83,7 +83,7 @@ export class TaskProcesses {
    *
    * @throws whatever the task throws
    * @throws {LimitExceededError} if it takes too much time or memory
-   * @throws {TasksClosed} after `close`, and the signal's reason
+   * @throws {TasksClosedError} after `close`, and the signal's reason
    */
   async perform(
     order: TaskOrder,
@@ -108,7 +108,7 @@ export class TaskProcesses {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new TasksClosed('the service is stopping'));
+    this.#closing.abort(new TasksClosedError('the service is stopping'));
     await this.#queue.onIdle();
     for (const idle of [...this.#idleProcesses.values()].flat()) idle.end();
     this.#idleProcesses.clear();

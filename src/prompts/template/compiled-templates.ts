@@ -20,16 +20,16 @@ const MAX_CACHED_TEMPLATES = 50;
 
 /** Compiles templates and caches them, because a prompt is often rendered many times in a row. */
 export class CompiledTemplates {
-  readonly #byText = new Map<string, CompiledTemplate>();
+  readonly #templatesByText = new Map<string, CompiledTemplate>();
 
   /** Returns the compiled form of a template that was read without a fault. */
   get(template: Template): CompiledTemplate {
     const text = JSON.stringify([template.template, template.partials, template.declaredInputs]);
-    const cachedTemplate = this.#byText.get(text);
+    const cachedTemplate = this.#templatesByText.get(text);
     if (cachedTemplate) return cachedTemplate;
     const compiled = compileTemplate(template);
-    if (this.#byText.size >= MAX_CACHED_TEMPLATES) this.#byText.clear();
-    this.#byText.set(text, compiled);
+    if (this.#templatesByText.size >= MAX_CACHED_TEMPLATES) this.#templatesByText.clear();
+    this.#templatesByText.set(text, compiled);
     return compiled;
   }
 }
@@ -38,13 +38,13 @@ export class CompiledTemplates {
 function compileTemplate({ template, partials, declaredInputs }: Template): CompiledTemplate {
   const handlebars = Handlebars.create();
   const helperNames = createAddedHelpers();
-  const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...helperNames })];
+  const knownNames = [...Object.keys(HELPERS), ...Object.values<string>({ ...helperNames })];
 
-  const knownHelpers = Object.fromEntries(helpers.map(name => [name, true]));
-  const names = new Set(declaredInputs);
+  const knownHelpers = Object.fromEntries(knownNames.map(name => [name, true]));
+  const declaredNames = new Set(declaredInputs);
   const compileText = (text: string): Handlebars.TemplateDelegate =>
     handlebars.compile(
-      instrument(handlebars.parse(text), helperNames, name => names.has(name)),
+      instrument(handlebars.parse(text), helperNames, name => declaredNames.has(name)),
       {
         knownHelpers,
         knownHelpersOnly: true,

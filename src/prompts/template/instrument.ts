@@ -89,9 +89,9 @@ class Instrumenter extends Handlebars.Visitor {
     indent: string,
   ): hbs.AST.Statement {
     const name = `[${this.#names.partial}]`;
-    const copied = partial.hash ? 'this' : 'undefined';
+    const copiedContext = partial.hash ? 'this' : 'undefined';
     const wrapper = parseStatement(
-      `{{#${name} "${indent}" ${copied}}}{{/${name}}}`,
+      `{{#${name} "${indent}" ${copiedContext}}}{{/${name}}}`,
     ) as hbs.AST.BlockStatement;
     const [param] = partial.params;
     if (partial.hash && param) wrapper.params[1] = param;

@@ -28,9 +28,11 @@ const { lexer, terminals_: TOKENS } = (
   }
 ).Parser;
 
-/** Maximum number of faults to report, and of characters to parse again for them. */
+/** Maximum number of faults to report. */
 const MAX_FAULTS = 10;
-const MAX_TEMPLATE_CHARACTERS = 256 * 1024;
+
+/** Maximum number of characters to parse, again for each fault. */
+const MAX_REPARSED_CHARACTERS = 256 * 1024;
 
 /** Matches an operator of other languages, such as `==`, `<=`, `&&` and `+`. */
 const OPERATOR = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/;
@@ -41,7 +43,7 @@ const GO_TAG = /^\{\{[ \t]*\.(\w+)[ \t]*\}\}/u;
 /** Parses a template. Blanks out tags with faults, so that one fault does not hide the next. */
 export function parseTemplate(template: string): ParsedTemplate {
   const faults: FileFault[] = [];
-  const maxFaults = Math.min(MAX_FAULTS, MAX_TEMPLATE_CHARACTERS / template.length);
+  const maxFaults = Math.min(MAX_FAULTS, MAX_REPARSED_CHARACTERS / template.length);
 
   let text = template;
   while (faults.length < maxFaults) {
@@ -51,8 +53,8 @@ export function parseTemplate(template: string): ParsedTemplate {
     try {
       return { program: Handlebars.parse(text), faults };
     } catch (error) {
-      const { what, offset } = explainParseError(toError(error), text, blocks);
-      faults.push(faultAt(getPosition(text, offset), what));
+      const { message, offset } = explainParseError(toError(error), text, blocks);
+      faults.push(faultAt(getPosition(text, offset), message));
 
       const remainder = blankOutTagAt(text, offset, blocks);
       if (remainder === text) break;
@@ -175,12 +177,12 @@ class Nesting {
 /** Returns a fault for too many blanks in a row. */
 function findBlanksFault(text: string): FileFault | undefined {
   for (const { 0: blanks, index } of text.matchAll(/\s+/g)) {
-    if (blanks.length <= BOUNDS.blanksInARow) continue;
+    if (blanks.length <= BOUNDS.consecutiveBlanks) continue;
 
     const { line } = getPosition(text, index);
     return faultAt(
       { line, column: 1 },
-      `there are more than ${BOUNDS.blanksInARow} blanks in a row`,
+      `there are more than ${BOUNDS.consecutiveBlanks} blanks in a row`,
     );
   }
   return undefined;
@@ -188,7 +190,7 @@ function findBlanksFault(text: string): FileFault | undefined {
 
 /** A fault with the offset of its place. */
 interface Explanation {
-  readonly what: string;
+  readonly message: string;
   readonly offset: number;
 }
 
@@ -208,16 +210,16 @@ function explainParseError(
   const lineStarts = listLineStarts(text);
   if (lineNumber !== undefined) {
     const offset = (lineStarts[lineNumber - 1] ?? 0) + column;
-    const [what = '', endName] = message.replace(/ - \d+:\d+$/, '').split(" doesn't match ");
-    if (endName === undefined) return { what, offset };
-    return { what: `\`${what}\` is not ended by {{/${endName}}}`, offset };
+    const [problem = '', endName] = message.replace(/ - \d+:\d+$/, '').split(" doesn't match ");
+    if (endName === undefined) return { message: problem, offset };
+    return { message: `\`${problem}\` is not ended by {{/${endName}}}`, offset };
   }
 
   const { first_line, first_column } = lexer.yylloc;
   const offset = (lineStarts[first_line - 1] ?? 0) + first_column;
   const [, token = ''] = /got '(\w+)'$/u.exec(message) ?? [];
   if (token === 'EOF' && message.includes('OPEN_ENDBLOCK')) {
-    return { what: 'this block is never closed', offset: openBlocks.at(-1) ?? offset };
+    return { message: 'this block is never closed', offset: openBlocks.at(-1) ?? offset };
   }
 
   return explainToken(token, text, offset);
@@ -226,31 +228,31 @@ function explainParseError(
 /** Explains a token that is not allowed at its place. */
 function explainToken(token: string, text: string, offset: number): Explanation {
   if (token === 'CLOSE_UNESCAPED' || token === 'CLOSE_RAW_BLOCK') {
-    const what = '`}}}` ends only `{{{`: before a literal brace, write {{name~}} }';
-    return { what, offset: Math.max(0, text.lastIndexOf('{{', offset)) };
+    const message = '`}}}` ends only `{{{`: before a literal brace, write {{name~}} }';
+    return { message, offset: Math.max(0, text.lastIndexOf('{{', offset)) };
   }
 
   if (text[offset] === '|') {
-    return { what: "`|` is a filter of Jinja, which prompt files don't have", offset };
+    return { message: "`|` is a filter of Jinja, which prompt files don't have", offset };
   }
 
   const unclosedOffset = text.startsWith('{{!--', offset) ? offset : findUnclosedTag(text, offset);
   if (unclosedOffset !== undefined) {
-    return { what: 'this tag is never closed', offset: unclosedOffset };
+    return { message: 'this tag is never closed', offset: unclosedOffset };
   }
 
   const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(offset)) ?? [];
   const subject = tag === undefined ? 'this tag' : `\`${tag}\``;
   if (token === 'OPEN_ENDBLOCK') {
-    return { what: `${subject} ends a block that was never opened`, offset };
+    return { message: `${subject} ends a block that was never opened`, offset };
   }
 
   if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') {
-    return { what: `${subject} is not inside a block`, offset };
+    return { message: `${subject} is not inside a block`, offset };
   }
 
   if (token === 'CLOSE') {
-    return { what: 'this tag is empty, or its last part has no value', offset };
+    return { message: 'this tag is empty, or its last part has no value', offset };
   }
 
   return explainOperator(text, offset);
@@ -261,10 +263,10 @@ function explainOperator(text: string, offset: number): Explanation {
   // The lexer takes the first `=` of `a == b` for one between a key and its value.
   const start = text[offset] === '=' && text[offset - 1] === '=' ? offset - 1 : offset;
   const [operator] = OPERATOR.exec(text.slice(start, start + 3)) ?? [];
-  if (operator === undefined) return { what: explainTag(text, offset), offset };
+  if (operator === undefined) return { message: explainTag(text, offset), offset };
 
-  const what = `\`${operator}\` isn't allowed in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
-  return { what, offset: start };
+  const message = `\`${operator}\` isn't allowed in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
+  return { message, offset: start };
 }
 
 /** Explains an unreadable tag; one of Go's templates by its language. */
@@ -291,9 +293,9 @@ function blankOutTagAt(text: string, offset: number, { endTags }: BlockOffsets):
   const start = text.lastIndexOf('{{', offset + 1);
   if (start < 0) return text;
 
-  const blanked = blankOutTag(text, start, Math.max(offset, start + 2));
+  const blankedText = blankOutTag(text, start, Math.max(offset, start + 2));
   const endTag = endTags.get(start);
-  return endTag === undefined ? blanked : blankOutTag(blanked, endTag, endTag + 2);
+  return endTag === undefined ? blankedText : blankOutTag(blankedText, endTag, endTag + 2);
 }
 
 /**

@@ -43,8 +43,8 @@ export class TagReader {
     if (name === 'media') return this.#readMedia(statement, place);
 
     if (name === 'role' && !namesRole(statement)) {
-      const what = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
-      return this.addFault(statement, what, place);
+      const message = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
+      return this.addFault(statement, message, place);
     }
 
     if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.isBlock) {
@@ -57,8 +57,8 @@ export class TagReader {
   readCall({ params, hash, ...call }: TagCall, name: string, place: TemplatePlace): void {
     const valueCount = HELPERS[name]?.valueCount ?? 0;
     if (valueCount < Number.POSITIVE_INFINITY && params.length !== valueCount) {
-      const takenValues = ['no value', 'one value', 'two values'][valueCount] ?? '';
-      return this.addFault(call, `\`${name}\` takes ${takenValues}`, place);
+      const expectedValues = ['no value', 'one value', 'two values'][valueCount] ?? '';
+      return this.addFault(call, `\`${name}\` takes ${expectedValues}`, place);
     }
     for (const param of params) this.readExpression(param, place);
     for (const { value } of hash?.pairs ?? []) this.readExpression(value, place);
@@ -131,18 +131,18 @@ export class TagReader {
   }
 
   #readMedia(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
-    const findPair = (name: string): hbs.AST.Expression | undefined =>
+    const findArgument = (name: string): hbs.AST.Expression | undefined =>
       statement.hash?.pairs.find(({ key }) => key === name)?.value;
-    const [url, contentType] = [findPair('url'), findPair('contentType')];
+    const [url, contentType] = [findArgument('url'), findArgument('contentType')];
     if (!url || statement.params.length > 0) {
-      const what = 'write a picture as {{media url=field}}, where `field` names the input';
-      return this.addFault(statement, what, place);
+      const message = 'write a picture as {{media url=field}}, where `field` names the input';
+      return this.addFault(statement, message, place);
     }
 
     if (!isPath(url) || place.scope.getMeaning(url).kind !== 'input') {
-      const what =
+      const message =
         'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
-      this.addNote(url, what, place);
+      this.addNote(url, message, place);
     }
 
     this.readExpression(url, place, { isImage: true });

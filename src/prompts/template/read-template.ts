@@ -79,10 +79,10 @@ class TemplateReader {
   /** True if a text read so far may define inline partials; the word alone is enough. */
   #hasInlines = false;
 
-  constructor(findings: Findings, tags: TagReader, find: PartialLookup) {
+  constructor(findings: Findings, tags: TagReader, findPartial: PartialLookup) {
     this.#findings = findings;
     this.#tags = tags;
-    this.#findPartial = find;
+    this.#findPartial = findPartial;
   }
 
   getPartials(): Record<string, string> {
@@ -223,10 +223,10 @@ class TemplateReader {
 
     const { file, text } = partial;
     const scope = createPartialScope(tag, place);
-    const reading = `${name}\n${scope.key}`;
-    if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
+    const readingKey = `${name}\n${scope.key}`;
+    if (this.#readings.has(readingKey) || this.#readings.size >= MAX_READINGS) return true;
 
-    this.#readings.add(reading);
+    this.#readings.add(readingKey);
 
     if (this.#storePartial(name, text)) {
       this.read(text, {

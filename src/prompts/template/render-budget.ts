@@ -2,23 +2,23 @@ import { formatNumber } from '../../utils/grouped-digits.ts';
 import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 
-export interface Limits {
-  readonly steps: number;
-  readonly bytes: number;
-  readonly ms: number;
+export interface RenderLimits {
+  readonly maxSteps: number;
+  readonly maxBytes: number;
+  readonly maxMs: number;
   readonly now: () => number;
   /**
    * Returns the process's own time; default: the clock. It is slow, so it is read only after the
    * clock's limit has passed. The render may then use the limit in own time, so that time spent
    * waiting for other processes doesn't count.
    */
-  readonly ownTime?: (() => number) | undefined;
+  readonly getOwnTimeMs?: (() => number) | undefined;
 }
 
-export const RENDER_LIMITS: Limits = {
-  steps: BOUNDS.renderSteps,
-  bytes: BOUNDS.outputBytes,
-  ms: BOUNDS.renderMs,
+export const RENDER_LIMITS: RenderLimits = {
+  maxSteps: BOUNDS.renderSteps,
+  maxBytes: BOUNDS.outputBytes,
+  maxMs: BOUNDS.renderMs,
   now: () => performance.now(),
 };
 
@@ -27,26 +27,26 @@ const STEPS_PER_CLOCK_CHECK = 256;
 
 /** Counts what a render uses. Each method throws LimitExceededError, whose message names the limit. */
 export class RenderBudget {
-  readonly #limits: Limits;
-  readonly #start: number;
-  #ownStart: number | undefined;
+  readonly #limits: RenderLimits;
+  readonly #startedAt: number;
+  #ownTimeAtCheck: number | undefined;
   #steps = 0;
   #stepsAtClockCheck = -STEPS_PER_CLOCK_CHECK;
   #bytes = 0;
   #depth = 0;
 
-  constructor(limits: Limits) {
+  constructor(limits: RenderLimits) {
     this.#limits = limits;
-    this.#start = limits.now();
+    this.#startedAt = limits.now();
   }
 
   countSteps(count: number): void {
-    const { steps, ms, now } = this.#limits;
+    const { maxSteps, maxMs, now } = this.#limits;
     this.#steps += count;
 
-    if (this.#steps > steps) {
+    if (this.#steps > maxSteps) {
       throw new LimitExceededError(
-        `rendering the prompt takes more than ${formatNumber(steps)} steps`,
+        `rendering the prompt takes more than ${formatNumber(maxSteps)} steps`,
       );
     }
 
@@ -54,16 +54,16 @@ export class RenderBudget {
 
     this.#stepsAtClockCheck = this.#steps;
 
-    if (now() - this.#start > ms && this.#isOwnTimePast()) {
-      throw new LimitExceededError(`rendering the prompt takes longer than ${ms / 1000} s`);
+    if (now() - this.#startedAt > maxMs && this.#isOwnTimePast()) {
+      throw new LimitExceededError(`rendering the prompt takes longer than ${maxMs / 1000} s`);
     }
   }
 
   countBytes(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > this.#limits.bytes) {
+    if (this.#bytes > this.#limits.maxBytes) {
       throw new LimitExceededError(
-        `the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`,
+        `the rendered prompt is larger than ${this.#limits.maxBytes / 1024 / 1024} MiB`,
       );
     }
   }
@@ -78,11 +78,11 @@ export class RenderBudget {
   }
 
   #isOwnTimePast(): boolean {
-    const { ms, ownTime } = this.#limits;
-    if (!ownTime) return true;
-    const time = ownTime();
-    this.#ownStart ??= time;
-    return time - this.#ownStart > ms;
+    const { maxMs, getOwnTimeMs } = this.#limits;
+    if (!getOwnTimeMs) return true;
+    const time = getOwnTimeMs();
+    this.#ownTimeAtCheck ??= time;
+    return time - this.#ownTimeAtCheck > maxMs;
   }
 }
 

@@ -2,7 +2,12 @@ import Handlebars from 'handlebars';
 import type { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import { CompiledTemplates, type Template } from './compiled-templates.ts';
 import type { AddedHelpers } from './instrument.ts';
-import { createDepthError, type Limits, RENDER_LIMITS, RenderBudget } from './render-budget.ts';
+import {
+  createDepthError,
+  RENDER_LIMITS,
+  RenderBudget,
+  type RenderLimits,
+} from './render-budget.ts';
 import { splitShellWords } from './shell-words.ts';
 import { findRole } from './syntax.ts';
 import { Marks, type TemplateMessage } from './template-messages.ts';
@@ -33,7 +38,7 @@ export interface TemplateInputs {
 export function renderTemplate(
   template: Template,
   { inputs, variables = {}, history = [] }: TemplateInputs,
-  limits: Limits = RENDER_LIMITS,
+  limits: RenderLimits = RENDER_LIMITS,
   templates: CompiledTemplates = new CompiledTemplates(),
 ): TemplateMessage[] {
   const { render, helpers } = templates.get(template);
@@ -54,6 +59,9 @@ export function renderTemplate(
     throw error instanceof RangeError ? toLimitExceeded(error, budget) : error;
   }
 }
+
+/** Number of characters that are written in about the time of one step. */
+const CHARACTERS_PER_STEP = 64;
 
 type Block = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
@@ -145,7 +153,7 @@ function stringifyValue(value: TemplateValue, budget: RenderBudget): string {
 
 /** Counts the size of a text, because writing a large value takes time even if it is not shown. */
 function chargeText(text: string, budget: RenderBudget): string {
-  budget.countSteps(Math.ceil(text.length / 64));
+  budget.countSteps(Math.ceil(text.length / CHARACTERS_PER_STEP));
   return text;
 }
 

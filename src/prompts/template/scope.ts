@@ -6,7 +6,7 @@ type ThisKind = 'inputs' | 'maybe-inputs' | 'other';
 interface ScopeFrame {
   readonly thisKind: ThisKind;
   /** Names that hide inputs: the arguments of a partial. */
-  readonly shadowed: ReadonlySet<string>;
+  readonly shadowedNames: ReadonlySet<string>;
 }
 
 /** The meaning of a path that is known without values. */
@@ -15,6 +15,7 @@ type PathMeaning =
       readonly kind: 'input';
       readonly key: string;
       readonly isCertain: boolean;
+      /** True for the input itself, false for a field of it. */
       readonly isWhole: boolean;
     }
   | { readonly kind: 'inputs' }
@@ -33,13 +34,13 @@ export class Scope {
   ) {}
 
   static createRoot(thisKind: ThisKind = 'inputs'): Scope {
-    return new Scope([{ thisKind, shadowed: new Set() }], [], false);
+    return new Scope([{ thisKind, shadowedNames: new Set() }], [], false);
   }
 
   /** Returns the scope inside a block that changes `this`. */
   enterBlock(thisKind: ThisKind): Scope {
     return new Scope(
-      [{ thisKind, shadowed: new Set() }, ...this.frames],
+      [{ thisKind, shadowedNames: new Set() }, ...this.frames],
       this.params,
       this.isInLoop,
     );
@@ -55,11 +56,14 @@ export class Scope {
 
   /** Returns the scope inside a partial, where outer block parameters are unknown. */
   enterPartial(thisKind: ThisKind | undefined, args: readonly string[]): Scope {
-    const [innermost = { thisKind: 'other' as const, shadowed: new Set<string>() }, ...outer] =
+    const [innermost = { thisKind: 'other' as const, shadowedNames: new Set<string>() }, ...outer] =
       this.frames;
-    const shadowed = new Set([...(thisKind === undefined ? innermost.shadowed : []), ...args]);
+    const shadowedNames = new Set([
+      ...(thisKind === undefined ? innermost.shadowedNames : []),
+      ...args,
+    ]);
     return new Scope(
-      [{ thisKind: thisKind ?? innermost.thisKind, shadowed }, ...outer],
+      [{ thisKind: thisKind ?? innermost.thisKind, shadowedNames }, ...outer],
       [],
       this.isInLoop,
     );
@@ -67,8 +71,8 @@ export class Scope {
 
   /** A key that is equal for scopes in which every path has the same meaning. */
   get key(): string {
-    const frames = this.frames.map(({ thisKind, shadowed }) =>
-      [thisKind, ...[...shadowed].sort()].join(','),
+    const frames = this.frames.map(({ thisKind, shadowedNames }) =>
+      [thisKind, ...[...shadowedNames].sort()].join(','),
     );
     return `${this.isInLoop ? 'loop' : ''}|${frames.join('|')}`;
   }
@@ -86,7 +90,7 @@ export class Scope {
     if (name === undefined) {
       return frame.thisKind === 'inputs' ? { kind: 'inputs' } : { kind: 'value' };
     }
-    if (frame.shadowed.has(name)) return { kind: 'value' };
+    if (frame.shadowedNames.has(name)) return { kind: 'value' };
 
     return {
       kind: 'input',

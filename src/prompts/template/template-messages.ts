@@ -46,7 +46,7 @@ export class Marks {
     const drafts: MessageDraft[] = [{ role: 'user', content: [] }];
     let text = '';
     let isValue = false;
-    const endText = (): void => {
+    const pushText = (): void => {
       // Blanks between two markers are layout and are dropped, unless they are a value.
       if (isValue || text.trim() !== '') drafts.at(-1)?.content.push({ text });
       text = '';
@@ -61,10 +61,10 @@ export class Marks {
         continue;
       }
 
-      endText();
+      pushText();
 
       if (mark === 'history') {
-        drafts.push(...asHistory(history), { role: 'model', content: [] });
+        drafts.push(...toHistoryDrafts(history), { role: 'model', content: [] });
       } else if ('role' in mark) {
         drafts.push({ role: mark.role, content: [] });
       } else {
@@ -72,7 +72,7 @@ export class Marks {
       }
     }
 
-    endText();
+    pushText();
     const filledDrafts = drafts.filter(({ content }) => content.length > 0);
     const placesHistory = filledDrafts.some(({ metadata }) => metadata?.['purpose'] === 'history');
     return placesHistory ? filledDrafts : withHistory(filledDrafts, history);
@@ -98,7 +98,7 @@ export class Marks {
   }
 }
 
-function asHistory(history: readonly TemplateMessage[]): MessageDraft[] {
+function toHistoryDrafts(history: readonly TemplateMessage[]): MessageDraft[] {
   return history.map(({ role, content, metadata }) => ({
     role,
     content: [...content],

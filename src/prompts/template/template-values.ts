@@ -42,9 +42,9 @@ export function formatTemplateValue(value: TemplateValue): string {
 
 /** @throws {LimitExceededError} for a value that is nested too deeply */
 export function encodeJson(value: TemplateValue, indent: TemplateValue): string {
-  const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
+  const indentation = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
   try {
-    return JSON.stringify(value ?? null, null, width);
+    return JSON.stringify(value ?? null, null, indentation);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new LimitExceededError('a value is nested too deeply to be written as JSON');

@@ -1,4 +1,4 @@
-import { TasksClosed } from '../../prompts/tasks/task-order.ts';
+import { TasksClosedError } from '../../prompts/tasks/task-order.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../core/refusal.ts';
 import {
@@ -85,7 +85,9 @@ function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError
     return new ApiError(ERROR_STATUSES[error.code], error.message, { data, retryAfterSeconds });
   }
 
-  if (error instanceof TasksClosed) return new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
+  if (error instanceof TasksClosedError) {
+    return new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
+  }
 
   onFault(error);
   return isStoreUnavailable(error) ? storeUnavailableError(error) : serverError(error);

@@ -81,7 +81,7 @@ export async function estimateCost(
 
   const { textInputs, images: imageInputs, runOptions } = requestInputs;
   const imageDescriptions = imageInputs.map(() => 'a picture');
-  const messages = await tasks.do(
+  const messages = await tasks.run(
     'render',
     { definition, textInputs, imageDescriptions },
     { userId },

@@ -103,7 +103,7 @@ export class ProviderBatches {
     const prompt = await renderPrompt(
       definition,
       { textInputs, images },
-      { render: work => services.tasks.do('render', work, { userId }) },
+      { render: work => services.tasks.run('render', work, { userId }) },
     );
 
     const request = buildPromptRequest(definition, model, prompt, runOptions);

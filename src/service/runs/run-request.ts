@@ -2,7 +2,7 @@ import { parseJson } from '../../files/formats/json.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { usesPlaceholder } from '../../models/declared-model.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/model-entry.ts';
-import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
+import { InvalidInputsError, type PromptDefinition } from '../../prompts/definition.ts';
 import { findOptionFault } from '../../prompts/parse/option-values.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { LimitExceededError } from '../../utils/limit-exceeded.ts';
@@ -85,9 +85,9 @@ export async function checkRequestInputs(
   const { textInputs: texts = {}, imageInputs = [] } = inputs;
   const { textInputs, input } = definition;
   try {
-    await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
+    await tasks.run('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
-    if (error instanceof InvalidInputs || error instanceof LimitExceededError) {
+    if (error instanceof InvalidInputsError || error instanceof LimitExceededError) {
       throw invalidRequest(error.message);
     }
     throw error;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidInputs, toPromptConfig } from '../../../src/prompts/definition.ts';
+import { InvalidInputsError, toPromptConfig } from '../../../src/prompts/definition.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { readTextInputs } from '../../../src/prompts/render/typed-inputs.ts';
 
@@ -29,7 +29,7 @@ async function read(name: keyof typeof FIELDS, text: string): Promise<unknown> {
   try {
     return (await readTextInputs(prompt({ [name]: FIELDS[name] }), { [key]: text }))[key];
   } catch (error) {
-    if (error instanceof InvalidInputs) return error.message.replace('the input ', '');
+    if (error instanceof InvalidInputsError) return error.message.replace('the input ', '');
     throw error;
   }
 }

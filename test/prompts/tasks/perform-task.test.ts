@@ -2,11 +2,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { InvalidInputs } from '../../../src/prompts/definition.ts';
+import { InvalidInputsError } from '../../../src/prompts/definition.ts';
 import { convertForeign } from '../../../src/prompts/foreign/convert-foreign.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
-import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';
+import { TasksClosedError } from '../../../src/prompts/tasks/task-order.ts';
 import {
   TaskProcesses,
   type TaskProcessOptions,
@@ -72,7 +72,7 @@ describe('a task of a prompt in a separate process', () => {
     expect(await readTexts({ count: '3', list: '[1]' })).toEqual({ count: 3, list: [1] });
 
     const refused = await readTexts({ count: '1.5' }).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(InvalidInputs);
+    expect(refused).toBeInstanceOf(InvalidInputsError);
     expect(refused).toMatchObject({ faults: ['the input count must be a whole number'] });
 
     const work = { text: '{{> a}}', file: '/x.prompt', partials: { a: '{{/if}}' } };
@@ -161,7 +161,7 @@ describe('a task of a prompt in a separate process', () => {
     await tasks.close();
     const last = (await all).at(-1);
 
-    expect(last).toMatchObject({ status: 'rejected', reason: expect.any(TasksClosed) });
+    expect(last).toMatchObject({ status: 'rejected', reason: expect.any(TasksClosedError) });
   });
 });
 
@@ -194,7 +194,7 @@ describe('what a prompt may take', () => {
     ],
   ] as const)('%s: is found out without keeping this process', async (_, name, work, bound) => {
     const tasks = shared();
-    const done = tasks.do(name, work);
+    const done = tasks.run(name, work);
     const [turns] = await Promise.all([turnsDuring(done), expect(done).rejects.toThrow(bound)]);
     expect(turns).toBeGreaterThan(50);
   });
@@ -206,7 +206,7 @@ describe('renders of one template', () => {
     const render = async (fields: string, textInputs: Record<string, string>): Promise<unknown> => {
       const head = `---\ninput:\n schema:\n  name: string\n${fields}---\n`;
       const definition = parsePromptFile(`${head}{{name}} {{history}}`, 'x.prompt');
-      const messages = await tasks.do('render', { definition, textInputs, imageDescriptions: [] });
+      const messages = await tasks.run('render', { definition, textInputs, imageDescriptions: [] });
       return messages.flatMap(({ content }) => content);
     };
 
@@ -236,7 +236,7 @@ describe('a conversion of a promptfoo configuration', () => {
 
     const tasks = shared();
     const convert = (tests: string) =>
-      tasks.do('convert', {
+      tasks.run('convert', {
         text: config(tests),
         file: 'c.yaml',
         options: { ...options, directory },

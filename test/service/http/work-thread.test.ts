@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { describeImage } from '../../../src/prompts/render/describe-image.ts';
-import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';
+import { TasksClosedError } from '../../../src/prompts/tasks/task-order.ts';
 import { parseBodyHere } from '../../../src/service/http/parse-body.ts';
 import { WorkThread } from '../../../src/service/http/work-thread/work-thread.ts';
 
@@ -56,6 +56,8 @@ test('a picture that is slow to measure delays no other request', async () => {
 
 test('unfinished work is dropped at shutdown', async () => {
   const reading = thread.parseBody(Buffer.from(JSON.stringify(LARGE)));
-  await Promise.all([expect(reading).rejects.toThrow(TasksClosed), thread.close()]);
-  await expect(thread.parseBody(Buffer.from(JSON.stringify(LARGE)))).rejects.toThrow(TasksClosed);
+  await Promise.all([expect(reading).rejects.toThrow(TasksClosedError), thread.close()]);
+  await expect(thread.parseBody(Buffer.from(JSON.stringify(LARGE)))).rejects.toThrow(
+    TasksClosedError,
+  );
 });

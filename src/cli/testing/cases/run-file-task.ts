@@ -16,7 +16,7 @@ export async function runFileTask<N extends TaskName>(
   work: TaskInput<N> & { readonly file: string },
 ): Promise<TaskResult<N>> {
   const tasks = await promptTasks();
-  return await tasks.do(name, work, { signal }).catch((error: unknown) => {
+  return await tasks.run(name, work, { signal }).catch((error: unknown) => {
     throw error instanceof LimitExceededError
       ? usageError(`${work.file}: ${error.message}`)
       : error;

@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../../files/installed/start-thread.ts';
-import { describeImage, MEASURED_BYTES } from '../../../prompts/render/describe-image.ts';
+import { describeImage, MAX_MEASURED_BYTES } from '../../../prompts/render/describe-image.ts';
 import type { LoadedImage } from '../../../prompts/render/loaded-image.ts';
-import { TasksClosed } from '../../../prompts/tasks/task-order.ts';
+import { TasksClosedError } from '../../../prompts/tasks/task-order.ts';
 import { ApiError } from '../api-error.ts';
 import { type ParsedBody, parseBodyHere } from '../parse-body.ts';
 import type { ThreadJob, ThreadOrder, ThreadReply } from './thread-messages.ts';
@@ -40,7 +40,7 @@ export class WorkThread {
   readonly describeImage = async ({ bytes, mediaType }: LoadedImage): Promise<string> => {
     const isSmall = mediaType !== 'image/jpeg' || bytes.length <= MAX_SMALL_BYTES;
     if (isSmall) return describeImage({ bytes, mediaType });
-    const head = new Uint8Array(bytes.subarray(0, MEASURED_BYTES));
+    const head = new Uint8Array(bytes.subarray(0, MAX_MEASURED_BYTES));
     const job = { name: 'describeImage', head, size: bytes.length, mediaType } as const;
     return (await this.#perform(job, head.buffer)) as string;
   };
@@ -103,6 +103,6 @@ export class WorkThread {
   }
 }
 
-function tasksClosedError(): TasksClosed {
-  return new TasksClosed('the service is stopping');
+function tasksClosedError(): TasksClosedError {
+  return new TasksClosedError('the service is stopping');
 }

@@ -41,7 +41,7 @@ export async function buildEngineJob(
   const prompt = await renderPrompt(
     definition,
     { textInputs, images: inputImages },
-    { render: work => tasks.do('render', work, taskOptions), describe: describeImage },
+    { render: work => tasks.run('render', work, taskOptions), describe: describeImage },
   );
 
   return {
@@ -51,7 +51,7 @@ export async function buildEngineJob(
     inputs: model.declaration
       ? await readJobInputs(definition, textInputs, tasks, taskOptions)
       : NO_INPUTS,
-    selectValues: (text, expressions) => tasks.do('select', { text, expressions }, taskOptions),
+    selectValues: (text, expressions) => tasks.run('select', { text, expressions }, taskOptions),
     // A checked answer may differ from the streamed text.
     onText: changesAnswer(definition.output) ? undefined : textFeed.createEmitter(run),
     signal,
@@ -80,7 +80,7 @@ async function readJobInputs(
   tasks: PromptTasks,
   taskOptions: { readonly userId: number; readonly signal: AbortSignal },
 ): Promise<JobInputs> {
-  const values = await tasks.do(
+  const values = await tasks.run(
     'readTexts',
     { definition: { textInputs, input }, texts: sentTexts },
     taskOptions,

@@ -199,7 +199,7 @@ async function checkText(
   task: TaskOptions,
 ): Promise<CheckedOutput> {
   try {
-    return await tasks.do('checkOutput', { output: outputRules, text }, task);
+    return await tasks.run('checkOutput', { output: outputRules, text }, task);
   } catch (error) {
     if (error instanceof LimitExceededError) return { text, fault: error.message };
     throw error;
