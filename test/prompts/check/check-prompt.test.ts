@@ -21,32 +21,32 @@ const models = createKnownModels({
   explainMissing: (name: string) => `the model ${name} does not exist`,
 });
 
-async function findFaults(...lines: string[]): Promise<string[]> {
+async function listFindings(...lines: string[]): Promise<string[]> {
   const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
   return findings.map(
     ({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`,
   );
 }
 
-it('a fault after hundreds of notes is found', async () => {
+it('finds a fault after hundreds of notes', async () => {
   const unknownKeys = Array.from({ length: 210 }, (_, index) => `unknown${index}: 1`);
-  const findings = await findFaults('---', ...unknownKeys, '---', '{{#if a}}');
+  const findings = await listFindings('---', ...unknownKeys, '---', '{{#if a}}');
   expect(findings.filter(finding => finding.startsWith('fault'))).toEqual([
     'fault 213:1 this block is never closed',
   ]);
 });
 
 describe('checking the options of a prompt', () => {
-  const provider = (name: string) => {
-    const known = listKnownProviders({}).find(one => one.name === name);
-    if (!known) throw new Error(`${name} is not known`);
-    return known;
+  const requireProvider = (name: string) => {
+    const provider = listKnownProviders({}).find(candidate => candidate.name === name);
+    if (!provider) throw new Error(`${name} is not known`);
+    return provider;
   };
 
-  const known = createKnownModels({
+  const guessedModels = createKnownModels({
     get: (name: string) => {
       const [prefix = '', id = ''] = name.split('/');
-      return guessModel(provider(prefix), name, { id, guessedFrom: 'prefix' });
+      return guessModel(requireProvider(prefix), name, { id, guessedFrom: 'prefix' });
     },
     explainMissing: () => '',
   });
@@ -60,12 +60,12 @@ describe('checking the options of a prompt', () => {
       '---',
       'x',
     ];
-    const findings = await checkPrompt(text.join('\n'), 'x.prompt', { models: known });
+    const findings = await checkPrompt(text.join('\n'), 'x.prompt', { models: guessedModels });
     return findings.map(({ severity, line, message }) => `${severity} ${line} ${message}`);
   };
 
   it('finds values of the wrong type or out of their range, whatever the model is', async () => {
-    const faults = await findFaults(
+    const findings = await listFindings(
       '---',
       'model: nobody-knows',
       'config:',
@@ -80,7 +80,7 @@ describe('checking the options of a prompt', () => {
       '---',
       'x',
     );
-    expect(faults.slice(1)).toEqual([
+    expect(findings.slice(1)).toEqual([
       'fault 4:3 `temperature` must be a number from 0 to 2, not `hot`',
       'fault 5:3 `topP` must be a number from 0 to 1, not `2`',
       'fault 6:3 `topK` must be a whole number, 1 or more, not `0`',
@@ -108,12 +108,12 @@ describe('checking the options of a prompt', () => {
       'note 4 `temprature` is not an option that providers share; did you mean temperature?';
     expect(await findNotes('openai/gpt-4.1', 'temprature: 1', 'style: formal')).toEqual([misspelt]);
     expect(
-      await findFaults('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x'),
+      await listFindings('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x'),
     ).toContain(
       'note 4:3 `temprature` is not an option that providers share; did you mean temperature?',
     );
     expect(
-      await findFaults('---', 'model: sandbox', 'config:', '  outcom: failed', '---', 'x'),
+      await listFindings('---', 'model: sandbox', 'config:', '  outcom: failed', '---', 'x'),
     ).toEqual([
       'note 4:3 the model `sandbox` ignores `outcom`: it has delaySeconds, outcome; did you mean outcome?',
     ]);
@@ -135,7 +135,7 @@ describe('checking the options of a prompt', () => {
 
 describe('checking a prompt', () => {
   it('finds every fault of front matter and template, in their order', async () => {
-    const faults = await findFaults(
+    const findings = await listFindings(
       '---',
       'model: gpt-9',
       'title: [x]',
@@ -155,7 +155,7 @@ describe('checking a prompt', () => {
       '{{a}} {{shout c}}',
       '  {{role c}} {{> none}}',
     );
-    expect(faults).toEqual([
+    expect(findings).toEqual([
       'note 2:8 the model gpt-9 does not exist',
       'fault 3:8 title must be text',
       expect.stringMatching(/^fault 6:8 `text` is not a type: /),
@@ -173,20 +173,20 @@ describe('checking a prompt', () => {
   });
 
   it('finds every place that is not YAML, and then checks the template', async () => {
-    const faults = await findFaults('---', 'title: "open', 'model: echo', '---', '{{#if a}}');
-    expect(faults[0]).toMatch(/^fault \d:\d+ this is not YAML: /);
-    expect(faults.at(-1)).toBe('fault 5:1 this block is never closed');
+    const findings = await listFindings('---', 'title: "open', 'model: echo', '---', '{{#if a}}');
+    expect(findings[0]).toMatch(/^fault \d:\d+ this is not YAML: /);
+    expect(findings.at(-1)).toBe('fault 5:1 this block is never closed');
   });
 
   it('names the place where a comment opens that is never closed', async () => {
-    expect(await findFaults('hi {{!-- never }}', 'x')).toEqual([
+    expect(await listFindings('hi {{!-- never }}', 'x')).toEqual([
       'fault 1:4 this tag is never closed',
     ]);
   });
 
   it("finds what is wrong beside tags that can't be read", async () => {
     expect(
-      await findFaults(
+      await listFindings(
         '{{shout a}} {{a b',
         ' {{#if a}} {{/each}}',
         'x {{role "nobody"}} {{/if}} {{"}} é',
@@ -206,7 +206,7 @@ describe('checking a prompt', () => {
 
   it('says how a tag of another template language is written', async () => {
     expect(
-      await findFaults(
+      await listFindings(
         '{{#if age >= 18}}a{{/if}} {{#if a == b}}c{{/if}}',
         '{{else}} {{/each}} {{}} {{ n + 1 }}',
         '{{#role "system"}}Be kind.{{/role}} {{each l}} {{json (role "user")}}',
@@ -225,7 +225,7 @@ describe('checking a prompt', () => {
   });
 
   it('reports what is merely unknown as a note', async () => {
-    const notes = await findFaults(
+    const notes = await listFindings(
       '---',
       'modle: echo',
       'a.b: 1',
@@ -259,20 +259,25 @@ describe('checking a prompt', () => {
     'finds the place of a tag that is never closed: %s',
     async template => {
       const column = template.indexOf('{{') + 1;
-      expect(await findFaults(template)).toEqual([`fault 1:${column} this tag is never closed`]);
+      expect(await listFindings(template)).toEqual([`fault 1:${column} this tag is never closed`]);
     },
   );
 
   it('finds that the line before the front matter is missing', async () => {
     expect(
-      await findFaults('model: echo', 'input: {schema: {shop: string}}', '---', 'Hi {{shop}}'),
+      await listFindings('model: echo', 'input: {schema: {shop: string}}', '---', 'Hi {{shop}}'),
     ).toEqual(['fault 1:1 the line `---` before the front matter is missing: add it']);
-    expect(await findFaults('Dear {{name}}', 'Note: it is late', '---', 'Ada')).toEqual([]);
+    expect(await listFindings('Dear {{name}}', 'Note: it is late', '---', 'Ada')).toEqual([]);
   });
 
   it('says how an image input is declared', async () => {
-    const faults = await findFaults('---', 'input: {schema: {photo: image}}', '---', '{{photo}}');
-    expect(faults[0]).toMatch(
+    const findings = await listFindings(
+      '---',
+      'input: {schema: {photo: image}}',
+      '---',
+      '{{photo}}',
+    );
+    expect(findings[0]).toMatch(
       /^fault 2:25 `image` is not a type: make the field a string, and .*\{\{media url=<field>\}\}/u,
     );
     const declared = [
@@ -282,11 +287,11 @@ describe('checking a prompt', () => {
       '---',
       '{{media url=photo}}',
     ];
-    expect(await findFaults(...declared)).toEqual([]);
+    expect(await listFindings(...declared)).toEqual([]);
   });
 
   it('refuses a prompt without a template, as a run does', async () => {
-    expect(await findFaults('---', 'model: echo', '---')).toEqual([
+    expect(await listFindings('---', 'model: echo', '---')).toEqual([
       'fault 1:1 the prompt has no template: write one below the front matter',
     ]);
   });
@@ -303,18 +308,18 @@ describe('checking a prompt', () => {
       ' {{b}}',
     ];
 
-    expect(await findFaults(...source(''))).toEqual([
+    expect(await listFindings(...source(''))).toEqual([
       'fault 8:4 `b` is not in input.schema: declare it there',
     ]);
     expect(
-      await findFaults('---', 'input: { schema: { name: string } }', '---', '{{name}}{{nmae}}'),
+      await listFindings('---', 'input: { schema: { name: string } }', '---', '{{name}}{{nmae}}'),
     ).toEqual(['fault 4:11 `nmae` is not in input.schema: declare it there; did you mean name?']);
-    expect(await findFaults(...source('    (*): any'))).toEqual([]);
+    expect(await listFindings(...source('    (*): any'))).toEqual([]);
   });
 
   it('finds defaults and schemas that only show when they are tried', async () => {
     expect(
-      await findFaults(
+      await listFindings(
         '---',
         'input:',
         '  schema:',
@@ -366,7 +371,7 @@ describe('prompts on this machine', () => {
     await store.close();
   });
 
-  it('are published with the partials they use, which are part of the version', async () => {
+  it('are published with the partials that they use, which are part of the version', async () => {
     await write('_sign.prompt', 'Yours, {{name}}');
     await write('parts/_head.prompt', 'Dear {{> sign}}');
     const file = await write('mail.prompt', '{{> parts/head}}!');
@@ -463,10 +468,10 @@ describe('prompts on this machine', () => {
   });
 });
 
-describe('all faults and notes of a prompt', () => {
-  it('have undeclared inputs beside a front matter with faults', async () => {
+describe('checking every part of a prompt', () => {
+  it('finds undeclared inputs although the front matter has faults', async () => {
     expect(
-      await findFaults(
+      await listFindings(
         '---',
         'title: [x]',
         'input:',
@@ -483,32 +488,32 @@ describe('all faults and notes of a prompt', () => {
     ]);
   });
 
-  it('have a fault of YAML, not what follows from it', async () => {
+  it('finds a fault of YAML, and no other that follows from it', async () => {
     const lines = Array.from({ length: 20 }, (_, n) => `  k${n}: 'a'b'`);
-    expect(await findFaults('---', 'title: x', 'config:', ...lines, '---', '{{a}}')).toEqual([
+    expect(await listFindings('---', 'title: x', 'config:', ...lines, '---', '{{a}}')).toEqual([
       expect.stringMatching(/^fault 4:\d+ this is not YAML/),
     ]);
   });
 
-  it('say how a brace is written after a tag', async () => {
-    const faults = await findFaults('{"n": {{n}}}', '{"m": {{m~}} }');
-    expect(faults).toEqual([
+  it('says how a brace is written after a tag', async () => {
+    const findings = await listFindings('{"n": {{n}}}', '{"m": {{m~}} }');
+    expect(findings).toEqual([
       'fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }',
     ]);
   });
 
-  it('have names in single braces', async () => {
+  it('notes names in single braces', async () => {
     const head = ['---', 'model: echo', 'input:', '  schema:', '    city: string', '---'];
-    expect(await findFaults(...head, 'Hi, {city}!', '{city} {town}')).toEqual([
+    expect(await listFindings(...head, 'Hi, {city}!', '{city} {town}')).toEqual([
       'note 7:5 `{city}` is sent unchanged: write {{city}} for the input',
     ]);
     expect(
-      await findFaults('---', 'model: echo', '---', 'Hi {city}, {"a": 1} \\frac{b} ${c}'),
+      await listFindings('---', 'model: echo', '---', 'Hi {city}, {"a": 1} \\frac{b} ${c}'),
     ).toEqual(['note 4:4 `{city}` is sent unchanged: write {{city}} for the input']);
-    expect(await findFaults(...head, '{{city}} is written {city}')).toEqual([]);
+    expect(await listFindings(...head, '{{city}} is written {city}')).toEqual([]);
   });
 
-  it('have inputs that the template does not use', async () => {
+  it('notes inputs that the template does not use', async () => {
     const head = [
       '---',
       'model: echo',
@@ -518,34 +523,34 @@ describe('all faults and notes of a prompt', () => {
       '    mood?: string',
       '---',
     ];
-    expect(await findFaults(...head, '{{city}}')).toEqual([
+    expect(await listFindings(...head, '{{city}}')).toEqual([
       'note 6:5 the template does not use the input `mood`',
     ]);
-    expect(await findFaults(...head, '{{#if city}}{{json this}}{{/if}}')).toEqual([]);
-    expect(await findFaults(...head, '{{#each @root}}{{this}}{{/each}}')).toEqual([]);
+    expect(await listFindings(...head, '{{#if city}}{{json this}}{{/if}}')).toEqual([]);
+    expect(await listFindings(...head, '{{#each @root}}{{this}}{{/each}}')).toEqual([]);
   });
 
-  it('have tags and filters of Jinja', async () => {
-    expect(await findFaults('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
-      expect.stringMatching(/^note 5:1 this looks like Jinja/),
-    ]);
-    expect(await findFaults('{{ a | upper }}')).toEqual([
+  it('finds tags and filters of Jinja', async () => {
+    expect(await listFindings('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual(
+      [expect.stringMatching(/^note 5:1 this looks like Jinja/)],
+    );
+    expect(await listFindings('{{ a | upper }}')).toEqual([
       "fault 1:6 `|` is a filter of Jinja, which prompt files don't have",
     ]);
   });
 
-  it("name a tag of Go's templates", async () => {
-    expect(await findFaults('{{.Query}} {{name}} {{ .b }}')).toEqual([
+  it("finds tags of Go's templates", async () => {
+    expect(await listFindings('{{.Query}} {{name}} {{ .b }}')).toEqual([
       "fault 1:3 `{{.Query}}` is a tag of Go's templates, which prompt files don't have: write {{Query}}",
       expect.stringContaining('`{{ .b }}`'),
     ]);
   });
 });
 
-it('finds the faults after one in `strict`', async () => {
+it('finds the faults that follow one in `strict`', async () => {
   const frontMatter = ['output:', '  schema: {a: string}', '  named: {strict: {a: 1, a: 2}}'];
-  const faults = await findFaults('---', ...frontMatter, '---', '{{#if}}');
-  expect(faults).toEqual([
+  const findings = await listFindings('---', ...frontMatter, '---', '{{#if}}');
+  expect(findings).toEqual([
     'fault 4:26 `a` appears twice in this map',
     'fault 6:1 this block is never closed',
   ]);

@@ -6,6 +6,7 @@ import { formatTestFile } from '../../../src/prompts/foreign/file-texts.ts';
 import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any-prompt.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
+import { findingsIn } from './read-as.ts';
 
 const FILE = `name: Sum up
 description: In one sentence
@@ -47,13 +48,10 @@ evaluators:
     uses: github/similarity
 `;
 
-const faults = (text: string, name = 'x.prompt.yml') =>
-  parseAnyPrompt(text, name)
-    .findings.list()
-    .map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
+const listFindings = (text: string, file = 'x.prompt.yml') => findingsIn(file, text);
 
 describe('a prompt of GitHub Models', () => {
-  it('is a prompt like any other, its messages exactly as they stand', () => {
+  it('becomes a prompt whose messages are exactly as they stand', () => {
     const { definition } = parseAnyPrompt(FILE, 'dir/sum.prompt.yml');
     expect(definition).toMatchObject({
       slug: 'sum',
@@ -75,7 +73,7 @@ describe('a prompt of GitHub Models', () => {
   });
 
   it('adds no line break to a block that ends the file without one, as gh models reads it', () => {
-    const text = (file: string) => {
+    const readContents = (file: string) => {
       const { definition } = parseAnyPrompt(file, 'x.prompt.yml');
       return previewPrompt(definition as PromptDefinition, {}).messages.flatMap(
         ({ content }) => content,
@@ -84,10 +82,10 @@ describe('a prompt of GitHub Models', () => {
 
     const file =
       'messages:\n  - role: system\n    content: |\n      a\n  - role: user\n    content: |\n      b\n\n      c';
-    expect(text(file)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc' }]);
-    expect(text(`${file}\n`)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc\n' }]);
-    expect(text(file.replaceAll('|', '>'))).toEqual([{ text: 'a\n' }, { text: 'b\nc' }]);
-    expect(text(`${file}\n    # no more`)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc\n' }]);
+    expect(readContents(file)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc' }]);
+    expect(readContents(`${file}\n`)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc\n' }]);
+    expect(readContents(file.replaceAll('|', '>'))).toEqual([{ text: 'a\n' }, { text: 'b\nc' }]);
+    expect(readContents(`${file}\n    # no more`)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc\n' }]);
   });
 
   it('merges the maps at `<<`, as gh models does', () => {
@@ -108,30 +106,37 @@ messages:
       { role: 'user', content: [{ text: 'A 1' }] },
       { role: 'model', content: [{ text: 'A 1' }] },
     ]);
-    expect(faults(file.replace('[*d, *o]', '5'))).toEqual([
+    expect(listFindings(file.replace('[*d, *o]', '5'))).toEqual([
       'fault 4: `<<` must be a map or a list of maps',
     ]);
-    expect(faults('messages:\n - &a { role: user, content: x, <<: *a }')).toEqual([]);
+    expect(listFindings('messages:\n - &a { role: user, content: x, <<: *a }')).toEqual([]);
 
     const keys = Array.from({ length: 1000 }, (_, index) => `k${index}: 1`).join(', ');
-    const many = `${'*a, '.repeat(5000)}*a`;
+    const aliases = `${'*a, '.repeat(5000)}*a`;
 
     expect(
-      faults(`a: &a { ${keys} }\nmessages: [{ role: user, content: x, <<: [${many}] }]`),
+      listFindings(`a: &a { ${keys} }\nmessages: [{ role: user, content: x, <<: [${aliases}] }]`),
     ).toEqual(['fault 2: this merges too many keys']);
   });
 
   it('has a fault at the line of a parameter that no model takes', () => {
-    const bad = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  presencePenalty: 3\n');
-    expect(faults(bad)).toEqual([
+    const fileWithFault = FILE.replace(
+      /modelParameters:\n/,
+      'modelParameters:\n  presencePenalty: 3\n',
+    );
+    expect(listFindings(fileWithFault)).toEqual([
       'fault 5: `presencePenalty` must be a number from -2 to 2, not `3`',
     ]);
   });
 
   it('reports a parameter that is not known, and does not send it', () => {
-    const strange = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  warmth: 3\n');
-    expect(faults(strange)).toEqual(['note 5: the parameter `warmth` is unknown: it is not sent']);
-    expect(parseAnyPrompt(strange, 'x.prompt.yml').definition?.config).not.toHaveProperty('warmth');
+    const fileWithUnknown = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  warmth: 3\n');
+    expect(listFindings(fileWithUnknown)).toEqual([
+      'note 5: the parameter `warmth` is unknown: it is not sent',
+    ]);
+    expect(parseAnyPrompt(fileWithUnknown, 'x.prompt.yml').definition?.config).not.toHaveProperty(
+      'warmth',
+    );
   });
 
   it('leaves the placeholder as text if a row lacks an input, and reports it', () => {
@@ -154,9 +159,9 @@ messages:
     );
   });
 
-  it('has that format under any name', () => {
-    expect(faults(FILE, 'prompts/sum.yml')).toEqual([]);
-    expect(faults(FILE, 'sum.prompt')).toEqual([]);
+  it('is recognised under any file name', () => {
+    expect(listFindings(FILE, 'prompts/sum.yml')).toEqual([]);
+    expect(listFindings(FILE, 'sum.prompt')).toEqual([]);
   });
 
   it.each<[string, JsonObject]>([
@@ -178,10 +183,10 @@ messages:
     expect(parseAnyPrompt(`${FILE}${format}\n`, 'x.prompt.yml').definition?.output).toEqual(output),
   );
 
-  it('gets every fault reported, by line', () => {
+  it('has every fault reported, with its line', () => {
     const text =
       'model: [a]\nmessages:\n  - role: judge\n    content: x\n  - content: y\n  - role: user\nresponseFormat: xml\nflavour: mint\n';
-    expect(faults(text)).toEqual([
+    expect(listFindings(text)).toEqual([
       'fault 1: model must be text',
       'fault 3: the `role` of a message must be system, user or assistant',
       'fault 5: the `role` of a message must be system, user or assistant',
@@ -190,23 +195,25 @@ messages:
       'note 8: `flavour` is not a key of GitHub Models: it has no effect',
     ]);
 
-    expect(faults('name: x\n')).toEqual(['fault 1: `messages` must be a list with a message']);
-    expect(faults('messages: [')).toHaveLength(1);
+    expect(listFindings('name: x\n')).toEqual([
+      'fault 1: `messages` must be a list with a message',
+    ]);
+    expect(listFindings('messages: [')).toHaveLength(1);
 
     const content = 'messages:\n  - role: user\n    content: x\n';
-    expect(faults(`${content}name: "a\\0"\n`)).toEqual([
+    expect(listFindings(`${content}name: "a\\0"\n`)).toEqual([
       "fault 4: name can't hold the character NUL (U+0000): remove it",
     ]);
   });
 
-  it('may be large, but for its messages', () => {
+  it('may be large, except for its messages', () => {
     const rows = Array.from(
       { length: 20_000 },
       (_, n) => `  - {text.body-1: row ${n}, else: x}\n`,
     ).join('');
-    expect(faults(`${FILE}testData:\n${rows}`)).toEqual([]);
+    expect(listFindings(`${FILE}testData:\n${rows}`)).toEqual([]);
     const large = `messages:\n  - {role: user, content: "${'x'.repeat(130 * 1024)}"}\n`;
-    expect(faults(large)).toEqual(['fault 1: the messages are larger than 128 KiB']);
+    expect(listFindings(large)).toEqual(['fault 1: the messages are larger than 128 KiB']);
   });
 });
 
@@ -264,7 +271,7 @@ describe('the tests of a prompt of GitHub Models', () => {
     expect(() => parseForeignTests(text, 'x.prompt.yml')).toThrow(message);
     expect(() => parseForeignTests(text, 'x.prompt.yml')).toThrow(/^x\.prompt\.yml:\d\d: /);
     // It can be run anyway, and converted without that check.
-    expect(faults(text)).toEqual([]);
+    expect(listFindings(text)).toEqual([]);
   });
 
   it('keep a string check that has a key unknown to gh models, and report the key', () => {
@@ -280,10 +287,10 @@ describe('the tests of a prompt of GitHub Models', () => {
       directory: '/',
       settingNames: [],
     });
-    const { promptText: prompt, notes } = converted;
+    const { promptText, notes } = converted;
     const test = formatTestFile(converted.testContent ?? {});
 
-    expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
+    expect(parsePromptFile(promptText, 'x.prompt').title).toBe('Sum up');
     expect(test).toMatch(/^trim: true\ncases:\n/);
     expect(test).toContain('text.body-1: "@@file"');
     expect(test).toContain('prompt: Is {{completion}} like Short?');
@@ -319,6 +326,6 @@ describe('a file of another form', () => {
     ],
     ['thing.bin', 'x', /a file of an unknown form/],
   ])('is reported as such: %s', (name, text, message) =>
-    expect(faults(text, name)).toEqual([expect.stringMatching(message)]),
+    expect(listFindings(text, name)).toEqual([expect.stringMatching(message)]),
   );
 });

@@ -22,7 +22,7 @@ describe('a template of `llm`', () => {
     expect(() => renderForeign('t.yaml', TEMPLATE)).toThrow('input');
   });
 
-  it('says the same once it is converted', async () => {
+  it('renders the same messages once it is converted', async () => {
     const inputs = { input: 'it', style: 'long' };
     expect(await renderConverted('t.yaml', TEMPLATE, inputs)).toEqual(
       renderForeign('t.yaml', TEMPLATE, inputs),
@@ -103,7 +103,7 @@ describe('a template of `llm`', () => {
     });
   });
 
-  it('names and refuses what it cannot carry out', () => {
+  it('has a fault for each key that has no equivalent', () => {
     const text = 'prompt: x\nfragments: [a.txt]\nsystem_fragments: []\ntools: [llm_time]\n';
     expect(findingsIn('t.yaml', text)).toEqual([
       'fault 2: `fragments`: fragments of `llm` are not supported here',

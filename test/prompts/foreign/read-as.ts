@@ -6,33 +6,33 @@ import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 
 type Inputs = Readonly<Record<string, string>>;
 
-/** Reads a file of another form, which must be without a fault. */
-export function readAs(file: string, text: string, others: Inputs = {}) {
+/** Reads a file of another format, and expects no fault in it. */
+export function readAs(file: string, text: string, siblings: Inputs = {}) {
   const { findings, definition } = parseAnyPrompt(text, file, {
-    readSibling: name => others[name],
+    readSibling: name => siblings[name],
   });
   expect(findings.list().filter(({ severity }) => severity === 'fault')).toEqual([]);
   if (!definition) throw new Error('nothing could be read');
   return definition;
 }
 
-/** Returns the messages to a model from a file of another form, one per line: `role: text`. */
+/** Returns the messages to a model from a file of another format, each as `role: text`. */
 export function renderForeign(
   file: string,
   text: string,
   inputs: Inputs = {},
-  others: Inputs = {},
+  siblings: Inputs = {},
 ): string[] {
-  return renderLines(readAs(file, text, others), inputs);
+  return renderLines(readAs(file, text, siblings), inputs);
 }
 
-/** Reads the prompt file that such a file is converted to. */
+/** Reads the prompt file that a file of another format is converted to. */
 export async function readConverted(file: string, text: string) {
   const converted = await convertForeign(text, file, { settingNames: [], directory: '.' });
   return parsePromptFile(converted.promptText, 'converted.prompt');
 }
 
-/** Returns the messages from the prompt file that such a file is converted to. */
+/** Returns the messages to a model from the converted file, like `renderForeign`. */
 export async function renderConverted(
   file: string,
   text: string,
@@ -48,7 +48,7 @@ function renderLines(definition: ReturnType<typeof readAs>, inputs: Inputs): str
   );
 }
 
-/** Returns the findings of a file, a line for each. */
+/** Returns the findings of a file, each as `severity line: message`. */
 export function findingsIn(file: string, text: string): string[] {
   return parseAnyPrompt(text, file)
     .findings.list()

@@ -10,7 +10,7 @@ import {
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 
-function rendered(text: string, value: string): string {
+function renderForeignText(text: string, value: string): string {
   const pieces = [...splitAtInputs(text), END_MARK];
   const inputs = Object.fromEntries(listInputs(pieces).map(name => [name, value]));
   const definition = parsePromptFile(`{{role "user"}}${formatPieces(pieces)}`, 'x.prompt');
@@ -30,10 +30,10 @@ describe('a foreign text as a template', () => {
     ['\\{{a}} \\\\{{a}} \\{\\{ \\{{{ {\\', '\\V \\\\V \\{\\{ \\{{{ {\\'],
     ['  \n{{a}}\n\n', '  \nV\n\n'],
     ['{{!-- no comment --}}{{> none}}{{"a"}}', '{{!-- no comment --}}{{> none}}{{"a"}}'],
-  ])('%j becomes %j', (text, expected) => expect(rendered(text, 'V')).toBe(expected));
+  ])('renders %j as %j', (text, expected) => expect(renderForeignText(text, 'V')).toBe(expected));
 
   it('renders any text unchanged, with its placeholders filled in', () => {
-    const unit = fc.constantFrom(
+    const fragment = fc.constantFrom(
       '{',
       '{{',
       '}',
@@ -50,9 +50,9 @@ describe('a foreign text as a template', () => {
       ',',
     );
     fc.assert(
-      fc.property(fc.array(unit, { minLength: 1, maxLength: 12 }), units => {
-        const text = `.${units.join('')}`;
-        expect(rendered(text, 'V')).toBe(fillInputs(text, { a: 'V', b: 'V' }));
+      fc.property(fc.array(fragment, { minLength: 1, maxLength: 12 }), fragments => {
+        const text = `.${fragments.join('')}`;
+        expect(renderForeignText(text, 'V')).toBe(fillInputs(text, { a: 'V', b: 'V' }));
       }),
       { numRuns: 300 },
     );
@@ -60,6 +60,6 @@ describe('a foreign text as a template', () => {
 
   it('never takes a value for a placeholder', () => {
     expect(fillInputs('{{a}}{{b}}{{c}}', { a: '{{b}}', b: '{{a}}' })).toBe('{{b}}{{a}}{{c}}');
-    expect(rendered('{{a}}', '{{b}}')).toBe('{{b}}');
+    expect(renderForeignText('{{a}}', '{{b}}')).toBe('{{b}}');
   });
 });

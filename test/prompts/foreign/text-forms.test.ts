@@ -22,7 +22,7 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
     ]);
   });
 
-  it('says the same once it is converted', async () => {
+  it('renders the same messages once it is converted', async () => {
     const inputs = { arguments: "'a b' c" };
     expect(await renderConverted('fix.md', COMMAND, inputs)).toEqual(
       renderForeign('fix.md', COMMAND, inputs),
@@ -155,7 +155,7 @@ describe('a role of aichat', () => {
   it('makes turns of its examples', () => {
     const role =
       'Answer in Latin.\n\n### INPUT:\nhello\n\n### OUTPUT:\nsalve\n### INPUT: bye\n### OUTPUT: vale';
-    const said = [
+    const messages = [
       'system: Answer in Latin.',
       'user: hello',
       'model: salve',
@@ -163,7 +163,7 @@ describe('a role of aichat', () => {
       'model: vale',
       'user: Q',
     ];
-    expect(renderForeign('r.md', role, { input: 'Q' })).toEqual(said);
+    expect(renderForeign('r.md', role, { input: 'Q' })).toEqual(messages);
     expect(
       renderForeign('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' }),
     ).toHaveLength(2);
@@ -181,9 +181,9 @@ describe('a role of aichat', () => {
       'user: Q',
     ]);
 
-    const open = 'x\n### INPUT:\na\n### OUTPUT:\nb\n### INPUT:\nc';
-    expect(renderForeign('roles/r.md', open, { input: 'Q' })).toEqual([
-      `system: ${open}`,
+    const unfinishedRole = 'x\n### INPUT:\na\n### OUTPUT:\nb\n### INPUT:\nc';
+    expect(renderForeign('roles/r.md', unfinishedRole, { input: 'Q' })).toEqual([
+      `system: ${unfinishedRole}`,
       'user: Q',
     ]);
   });
@@ -235,8 +235,8 @@ describe("fabric's pattern", () => {
   });
 
   it('begins the message with user.md', () => {
-    const others = { 'user.md': 'CONTENT:\n' };
-    expect(renderForeign('p/system.md', 'Sum up.', { input: 'I' }, others)).toEqual([
+    const siblings = { 'user.md': 'CONTENT:\n' };
+    expect(renderForeign('p/system.md', 'Sum up.', { input: 'I' }, siblings)).toEqual([
       'system: Sum up.',
       'user: CONTENT:\nI',
     ]);

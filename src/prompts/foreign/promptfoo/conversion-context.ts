@@ -31,7 +31,7 @@ interface VariableNames {
   readonly all: readonly string[];
   /** The variables with values that are not texts. */
   readonly json: readonly string[];
-  /** The variables in which answers are kept for later tests. */
+  /** The variables that keep answers for later tests. */
   readonly stored: readonly string[];
 }
 
@@ -50,19 +50,19 @@ export class ConversionContext {
   readonly namedProviders = new Map<string, YamlValue>();
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms: TestProgram[] = [];
-  /** The entries of programs and addresses, as JSON without their names, by name. */
+  /** The models that are programs and addresses: their entries, as JSON without the names, by name. */
   readonly entriesByModel = new Map<string, string>();
-  /** The providers of a models file for addresses, as JSON, by name. */
+  /** The providers with their own addresses, as JSON, by their names in a models file. */
   readonly addressProviders: Map<string, string>;
-  /** The names of the tests' variables, once the tests are read. */
+  /** The names of the tests' variables; empty until the tests are read. */
   variables: VariableNames = { all: [], json: [], stored: [] };
-  /** The variables that hold an id of one run, with the code that makes them. */
+  /** The variables that hold an id of one run, with the place of the code that makes them. */
   readonly freshIds = new Map<string, SourcePlace>();
   /** The inputs that stand for a variable or, in the cases without it, for a text. */
   readonly inputsWithDefault = new Map<string, VariableOrText>();
   /** The inputs that are the bodies of requests. */
   readonly requestBodies = new Map<string, BodyTemplate>();
-  /** The number of omissions; repeated ones count each time. */
+  /** The number of reported omissions; repeated ones count each time. */
   omissionCount = 0;
   /** The files that the configuration names. */
   readonly files: SourceFiles;
@@ -89,11 +89,17 @@ export class ConversionContext {
     this.#addNote(place, message, {});
   }
 
-  /** Reports a program or an address that may not be run; returns true if it is left out. */
-  omitUnlessAllowed(place: SourcePlace, what: string): boolean {
+  /**
+   * Reports a program or an address that may not be run, and returns true; false if it may.
+   *
+   * @param subject the beginning of the message, such as `the prompt is a program`
+   */
+  omitUnlessAllowed(place: SourcePlace, subject: string): boolean {
     if (!this.isForTest || this.#options.allowCommands === true) return false;
     this.omissionCount += 1;
-    this.#addNote(place, `${what}, which runs only with --allow-commands`, { needsCommands: true });
+    this.#addNote(place, `${subject}, which runs only with --allow-commands`, {
+      needsCommands: true,
+    });
     return true;
   }
 
@@ -106,17 +112,24 @@ export class ConversionContext {
   }
 
   /**
-   * Reports the keys that are not carried out. One that promptfoo doesn't have either changes
+   * Reports the keys that are not carried out. One that promptfoo doesn't know either changes
    * nothing.
+   *
+   * @param owner the part that has the keys, in messages
    */
-  reportKeys(entries: ReadonlyMap<string, YamlValue>, keys: KnownKeys, ofWhat: string): void {
+  reportKeys(
+    entries: ReadonlyMap<string, YamlValue>,
+    keys: KnownKeys,
+    { owner }: { readonly owner?: string } = {},
+  ): void {
+    const ofOwner = owner === undefined ? '' : ` of ${owner}`;
     for (const [key, entry] of entries) {
       if (keys.known.includes(key)) continue;
       const isUnsupported = key === '$ref' || keys.unsupported.includes(key);
       if (isUnsupported) {
-        this.reportOmission(entry, `\`${key}\`${ofWhat} has no equivalent`);
+        this.reportOmission(entry, `\`${key}\`${ofOwner} has no equivalent`);
       } else {
-        this.reportHarmless(entry, `\`${key}\`${ofWhat} is a key that promptfoo ignores too`);
+        this.reportHarmless(entry, `\`${key}\`${ofOwner} is a key that promptfoo ignores too`);
       }
     }
   }
@@ -132,8 +145,8 @@ export class ConversionContext {
   }
 
   /**
-   * Returns the output of a program; undefined if it has not been run yet. The caller of the
-   * conversion then runs it and converts once more.
+   * Returns the output of a program. If it has not been run yet, registers it and returns undefined:
+   * the caller of the conversion then runs it and converts once more.
    */
   requestOutput(program: TestProgram): string | undefined {
     const output = this.#options.programOutputs?.[program.name];
@@ -187,7 +200,7 @@ export class ConversionContext {
   }
 
   /** Names that no model of this configuration may have. */
-  get takenModels(): readonly string[] {
+  get takenModelNames(): readonly string[] {
     return this.#options.takenModelNames ?? [];
   }
 
@@ -195,6 +208,7 @@ export class ConversionContext {
   isSetting(name: string): boolean {
     return this.#options.settingNames.includes(name);
   }
+
   #addNote(
     { file = this.#file, line }: SourcePlace,
     message: string,

@@ -43,7 +43,7 @@ import { reportUnsupportedParts } from './unsupported-parts.ts';
 const DEFAULT_PROMPT = '{{prompt}}';
 
 /** The cases of a prompt that no provider gets. */
-const NO_CASES: CasesForPrompt = { cases: [], leftOutCount: 0 };
+const NO_CASES: CasesForPrompt = { cases: [], leftOutCaseCount: 0 };
 
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.
@@ -124,7 +124,7 @@ async function convertDocument(
   );
 }
 
-/** Reports the first reason why a prompt must be left out; returns true if there is one. */
+/** Reports the reason why a prompt must be left out; returns true if there is one. */
 function omitUnsupportedText(
   { prompt, tests, models }: Pick<ConfigurationParts, 'prompt' | 'tests' | 'models'>,
   conversion: ConversionContext,
@@ -140,7 +140,7 @@ function convertParts(
 ): ConvertedPrompt {
   const frontMatter = buildFrontMatter(models.askedProviders[0], description);
   const needs = findPromptNeeds({ prompt, body, models, jsonVariables }, conversion);
-  const { cases, leftOutCount } = models.isPromptAsked
+  const { cases, leftOutCaseCount } = models.isPromptAsked
     ? buildCases(models.tests, needs, conversion)
     : NO_CASES;
 
@@ -159,7 +159,7 @@ function convertParts(
       modelIndices,
       ...(turn && { turn }),
     })),
-    leftOutCaseCount: body.isLeftOut ? cases.length : leftOutCount,
+    leftOutCaseCount: body.isLeftOut ? cases.length : leftOutCaseCount,
     isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
     ...pickProgramOrTemplate({ prompt, body, models, frontMatter, needs }, conversion),
@@ -185,11 +185,11 @@ function choosePrompt(
 ): ConfiguredPrompt {
   const prompt = prompts[(promptNumber ?? 1) - 1];
   if (!prompt) {
-    const what =
+    const message =
       prompts.length === 0
         ? 'it has no prompt'
         : `there are ${prompts.length} prompts, and no prompt ${promptNumber}`;
-    throw faultAt(place, what);
+    throw faultAt(place, message);
   }
 
   if (prompts.length > 1 && promptNumber === undefined) {
@@ -252,7 +252,10 @@ function buildPromptTestFile(
   models: ConfiguredModels,
 ): JsonObject | undefined {
   if (cases.length === 0) return undefined;
-  return buildTestFile({ ...pickTestFileModels(models), cases: cases.map(({ text }) => text) });
+  return buildTestFile({
+    ...pickTestFileModels(models),
+    cases: cases.map(({ testCase }) => testCase),
+  });
 }
 
 interface PromptParts extends Pick<ConfigurationParts, 'prompt' | 'body' | 'models'> {

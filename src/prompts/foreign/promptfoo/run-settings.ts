@@ -11,11 +11,12 @@ export interface RunSettings {
   readonly maxConcurrency: number | undefined;
 }
 
-/** The settings with which promptfoo runs only some of the tests. */
+/** Keys of settings with which promptfoo runs only some of the tests. */
 const SELECTION_KEYS = ['filterRange', 'filterSample'];
 
 /**
- * Reads `evaluateOptions`, over which `commandLineOptions` win. Reports those that leave out tests.
+ * Reads `commandLineOptions`, and `evaluateOptions` for what they don't set. Reports the settings that
+ * leave out tests.
  */
 export function readRunSettings(
   entries: ReadonlyMap<string, YamlValue>,
@@ -30,8 +31,8 @@ export function readRunSettings(
   }
 
   const readSetting = (key: string): number | undefined => {
-    const value =
-      toNumber(commandLineOptions.get(key)?.toJson()) ?? evaluateOptions.get(key)?.toJson();
+    const commandLineValue = toNumber(commandLineOptions.get(key)?.toJson());
+    const value = commandLineValue ?? evaluateOptions.get(key)?.toJson();
     return isPositiveCount(value) ? value : undefined;
   };
 

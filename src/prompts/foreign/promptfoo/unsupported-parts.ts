@@ -30,24 +30,29 @@ const TOP_LEVEL_KEYS: KnownKeys = {
   unsupported: ['nunjucksFilters'],
 };
 
+/** Matches a name in capitals, such as `MODEL_NAME`. */
 const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;
 
+/** Matches the names of variables that hold a key. */
 const SECRET_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
+
+/** Matches an extension that promptfoo calls after a verdict, such as `file://hooks.js:afterAll`. */
+const EXTENSION_AFTER_VERDICT = /^file:\/\/.+:after(?:All|Each)$/u;
 
 /** Reports the parts of a configuration that are not carried out. */
 export function reportUnsupportedParts(
   entries: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): void {
-  conversion.reportKeys(entries, TOP_LEVEL_KEYS, '');
+  conversion.reportKeys(entries, TOP_LEVEL_KEYS);
   reportEnvironment(entries.get('env'), conversion);
   reportExtensions(entries.get('extensions'), conversion);
   warnOfRedTeam(entries, conversion);
 }
 
 /**
- * Reports variables of `env` that could change an answer. Keys don't count: they come from the
- * environment, never from a file.
+ * Reports the variables of `env`. When the tests are run, only those in capitals count, and a key
+ * changes no answer: it comes from the environment, never from a file.
  */
 function reportEnvironment(env: YamlValue | undefined, conversion: ConversionContext): void {
   for (const [name, value] of env && !env.isEmpty ? readMergedValues(env, 'env') : []) {
@@ -59,11 +64,11 @@ function reportEnvironment(env: YamlValue | undefined, conversion: ConversionCon
   }
 }
 
-/** Reports extensions, except those that promptfoo calls only after a verdict. */
+/** Reports extensions. In a test, those that promptfoo calls only after a verdict are harmless. */
 function reportExtensions(extensions: YamlValue | undefined, conversion: ConversionContext): void {
   if (!extensions || extensions.isEmpty) return;
   for (const extension of extensions.isList ? extensions.readItems('extensions') : [extensions]) {
-    if (conversion.isForTest && /^file:\/\/.+:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
+    if (conversion.isForTest && EXTENSION_AFTER_VERDICT.test(extension.scalar ?? '')) {
       conversion.reportHarmless(
         extension,
         'an extension that promptfoo calls after a verdict is left out',

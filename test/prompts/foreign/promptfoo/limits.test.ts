@@ -2,22 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { convert, PROVIDERS, parseCases } from './convert-configuration.ts';
 
 describe('limits of a configuration of promptfoo', () => {
-  const list = (count: number): string =>
+  const createList = (count: number): string =>
     JSON.stringify(Array.from({ length: count }, (_, index) => String(index)));
-  const lists = (one: number, other: number): string =>
-    `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: ${list(one)}, b: ${list(other)} }\n`;
+  const configWithLists = (countOfA: number, countOfB: number): string =>
+    `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: ${createList(countOfA)}, b: ${createList(countOfB)} }\n`;
 
   it('refuses lists that produce more than 100,000 cases before it makes any', async () => {
-    await expect(convert(lists(10_000, 10_000))).rejects.toThrow(
+    await expect(convert(configWithLists(10_000, 10_000))).rejects.toThrow(
       'its lists produce more than 100,000 cases',
     );
-    await expect(convert(lists(1001, 100))).rejects.toThrow(
+    await expect(convert(configWithLists(1001, 100))).rejects.toThrow(
       'its lists produce more than 100,000 cases',
     );
   });
 
   it('makes a case of each combination of two lists', async () => {
-    const cases = parseCases(await convert(lists(101, 100)));
+    const cases = parseCases(await convert(configWithLists(101, 100)));
     expect(cases).toHaveLength(10_100);
     expect(cases.at(-1)).toEqual({ name: 'case 1 (10100)', inputs: { a: '100', b: '99' } });
   });
@@ -25,7 +25,7 @@ describe('limits of a configuration of promptfoo', () => {
   it('refuses more than 64 MiB of inputs', async () => {
     const files = { 'long.txt': 'x'.repeat(1024 * 1024) };
     const config = (count: number): string =>
-      `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: file://long.txt, b: ${list(count)} }\n`;
+      `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: file://long.txt, b: ${createList(count)} }\n`;
     await expect(convert(config(70), { files })).rejects.toThrow('larger than 64 MiB in total');
   });
 

@@ -4,8 +4,8 @@ import type { ConvertedPrompt } from '../../../../src/prompts/foreign/converted-
 import { convert, noteLines } from './convert-configuration.ts';
 
 describe('programs and addresses of promptfoo', () => {
-  const parseModels = ({ modelsText: models = 'models: []' }: ConvertedPrompt): unknown =>
-    (parse(models) as { models: unknown }).models;
+  const parseModels = ({ modelsText = 'models: []' }: ConvertedPrompt): unknown =>
+    (parse(modelsText) as { models: unknown }).models;
 
   it('become entries of a models file, called as promptfoo calls them', async () => {
     const converted = await convert(
@@ -64,8 +64,11 @@ describe('programs and addresses of promptfoo', () => {
       /`file:\/\/bot\.ts` is TypeScript: its entry needs tsx or jiti/,
     );
 
-    const run = await convert(text, { files, isForTest: true, allowCommands: true });
-    expect([run.modelsText, noteLines(run)]).toEqual([expect.stringContaining('node_modules'), []]);
+    const convertedForTest = await convert(text, { files, isForTest: true, allowCommands: true });
+    expect([convertedForTest.modelsText, noteLines(convertedForTest)]).toEqual([
+      expect.stringContaining('node_modules'),
+      [],
+    ]);
   });
 
   it('are different models if their configs differ', async () => {

@@ -44,14 +44,21 @@ describe('prompts of promptfoo', () => {
       { files: { 'sub/p.yaml': '- role: assistant\n  content: "{{a}}"\n' } },
       [['model', 'A']],
     ],
-  ])('as %s', async (_, prompts, options, messages) => {
+  ])('are converted: %s', async (_, prompts, options, messages) => {
     expect(
       renderMessages(await convert(`${prompts}\n${PROVIDERS}`, options), { a: 'A', b: 'B' }),
     ).toEqual(messages);
   });
 
+  it('are read from every file that matches a pattern with alternatives', async () => {
+    const files = { 'p1.txt': 'one', 'q.txt': 'two', 'p.txt': 'three' };
+    const text = `prompts: 'file://{p?,q}.txt'\n${PROVIDERS}`;
+    expect((await convert(text, { files })).promptCount).toBe(2);
+    expect(renderMessages(await convert(text, { files }))).toEqual([['user', 'one']]);
+  });
+
   it('keep the spaces and line ends around them', async () => {
-    const blanks = async (prompt: string): Promise<string> => {
+    const readTemplate = async (prompt: string): Promise<string> => {
       const text = JSON.stringify({
         prompts: [prompt],
         providers: ['echo'],
@@ -60,10 +67,10 @@ describe('prompts of promptfoo', () => {
       return (await convert(text, { isForTest: true })).promptText.split('---\n')[2] ?? '';
     };
 
-    expect(await blanks('a {{q}}\n\n')).toBe('a {{q}}\n\n{{log ""}}\n');
-    expect(await blanks(' b')).toBe('{{log ""}} b\n');
-    expect(await blanks(' ')).toBe('{{log ""}} {{log ""}}\n');
-    expect(await blanks('c')).toBe('c\n');
+    expect(await readTemplate('a {{q}}\n\n')).toBe('a {{q}}\n\n{{log ""}}\n');
+    expect(await readTemplate(' b')).toBe('{{log ""}} b\n');
+    expect(await readTemplate(' ')).toBe('{{log ""}} {{log ""}}\n');
+    expect(await readTemplate('c')).toBe('c\n');
   });
 
   it('are read from a file as promptfoo reads it', async () => {
@@ -146,11 +153,11 @@ ${PROVIDERS}tests:
 
     expect(noteLines(converted)).toEqual([]);
 
-    const sent = (traits: string, source: string, mode: string): unknown =>
+    const renderWith = (traits: string, source: string, mode: string): unknown =>
       renderMessages(converted, { traits, source, mode });
-    expect(sent('', 'src', 'x')).toEqual([['user', 'R:\nE\n\n## src\n\nA {not}N Xend }']]);
-    expect(sent('T1', '', 'y')).toEqual([['user', 'R:\nT T1\n\n\n\nA {not}Qend }']]);
-    expect(sent('', '5', '')).toEqual([['user', 'R:\nE\n\n## 5\n\nA {not}N Zend }']]);
+    expect(renderWith('', 'src', 'x')).toEqual([['user', 'R:\nE\n\n## src\n\nA {not}N Xend }']]);
+    expect(renderWith('T1', '', 'y')).toEqual([['user', 'R:\nT T1\n\n\n\nA {not}Qend }']]);
+    expect(renderWith('', '5', '')).toEqual([['user', 'R:\nE\n\n## 5\n\nA {not}N Zend }']]);
   });
 
   it('may hold variables that `dump` writes as JSON', async () => {

@@ -27,7 +27,7 @@ describe('settings of providers of promptfoo', () => {
   });
 
   it('are those that promptfoo sends to each kind of model, with its defaults', async () => {
-    const { temperature: _, ...unheated } = SAMPLING;
+    const { temperature: _, ...samplingWithoutTemperature } = SAMPLING;
     const converted = await convert(
       `prompts: [a]
 providers:
@@ -110,7 +110,12 @@ tests: [{ vars: {} }]
       { model: 'xai/grok-4', config: { temperature: 0 } },
       {
         model: 'openrouter/openai/o3',
-        config: { ...unheated, maxOutputTokens: 8, seed: 3, reasoningEffort: 'low' },
+        config: {
+          ...samplingWithoutTemperature,
+          maxOutputTokens: 8,
+          seed: 3,
+          reasoningEffort: 'low',
+        },
       },
       { model: 'openrouter/openai/o3', config: {} },
       { model: 'deepseek/deepseek-reasoner', config: { ...SAMPLING, maxOutputTokens: 7, seed: 3 } },

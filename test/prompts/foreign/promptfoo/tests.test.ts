@@ -98,15 +98,18 @@ scenarios:
   it('are refused if a variable reads the environment, also in a prompt of JSON', async () => {
     const text = (value: string): string =>
       `prompts: ['[{"role": "user", "content": "{{a}}"}]']\n${PROVIDERS}tests:\n  - vars: { a: "${value}", b: B }\n`;
-    const left = await convert(text('{{ b | upper }}'), { isForTest: true });
+    const withNunjucks = await convert(text('{{ b | upper }}'), { isForTest: true });
 
-    expect([noteLines(left), parseCases(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
+    expect([noteLines(withNunjucks), parseCases(withNunjucks)[0]?.inputs]).toEqual([
+      [],
+      { a: '{{ b | upper }}' },
+    ]);
 
-    const named = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
-    expect(noteLines(named)).toEqual([
+    const withEnvironment = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
+    expect(noteLines(withEnvironment)).toEqual([
       'in/promptfooconfig.yaml:4: a variable with `{{env.…}}` has no equivalent',
     ]);
-    expect(parseCases(named)).toEqual([]);
+    expect(parseCases(withEnvironment)).toEqual([]);
   });
 
   it('are left out, with their line, if an unused variable has Nunjucks that promptfoo cannot read', async () => {
@@ -136,13 +139,13 @@ tests:
   });
 
   it('make no case of `defaultTest` alone if all of them are left out', async () => {
-    const alone = `${head}defaultTest: { assert: [{ type: contains, value: x }] }\n`;
-    expect(parseCases(await convert(alone, { isForTest: true }))).toHaveLength(1);
-    const left = await convert(`${alone}tests: file://t.js\n`, {
+    const withoutTests = `${head}defaultTest: { assert: [{ type: contains, value: x }] }\n`;
+    expect(parseCases(await convert(withoutTests, { isForTest: true }))).toHaveLength(1);
+    const withTestsLeftOut = await convert(`${withoutTests}tests: file://t.js\n`, {
       files: { 't.js': '' },
       isForTest: true,
     });
-    expect(left.testContent).toBeUndefined();
+    expect(withTestsLeftOut.testContent).toBeUndefined();
   });
 
   it.each([

@@ -16,8 +16,8 @@ describe('conversion of values from promptfoo', () => {
     ['1e3', '1000'],
     ['"007"', '007'],
     ['|\n        one\n        two\n', 'one\ntwo'],
-  ])('reads %j as %j', async (written, value) => {
-    const converted = await convert(`${PROMPT}  - vars:\n      a: ${written}\n`);
+  ])('reads %j as %j', async (yaml, value) => {
+    const converted = await convert(`${PROMPT}  - vars:\n      a: ${yaml}\n`);
     expect(parseCases(converted)[0]?.inputs).toEqual({ a: value });
   });
 
@@ -29,8 +29,8 @@ describe('conversion of values from promptfoo', () => {
     ],
     ['contains-json', undefined, { containsJson: { type: ['object', 'array'] } }],
   ])('reads the value of %s', async (type, value, expectation) => {
-    const given = value === undefined ? '' : `, value: ${value}`;
-    const converted = await convert(`${PROMPT}  - assert: [{ type: ${type}${given} }]\n`);
+    const valueField = value === undefined ? '' : `, value: ${value}`;
+    const converted = await convert(`${PROMPT}  - assert: [{ type: ${type}${valueField} }]\n`);
     expect(parseCases(converted)[0]?.expect).toEqual([expectation]);
   });
 

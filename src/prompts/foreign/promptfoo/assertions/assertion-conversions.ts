@@ -18,8 +18,8 @@ export interface AssertionConversion {
     threshold: JsonValue | undefined,
   ) => JsonObject | undefined;
   /**
-   * Explains why promptfoo fails every case with such an assertion, such as `needs a text`; undefined if it
-   * checks the answer. By default, it always does.
+   * Explains why promptfoo fails every case with such an assertion, such as `needs a text`; undefined
+   * if it checks the answer. Default: it always does.
    */
   readonly explainInvalidValue?: (
     value: JsonValue | undefined,
@@ -27,11 +27,15 @@ export interface AssertionConversion {
   ) => string | undefined;
 }
 
-/** The expectation of an empty word, which every answer contains. */
-const ANYTHING: JsonObject = { matches: '^' };
+/** An expectation that every answer meets. */
+const ALWAYS_MATCHES: JsonObject = { matches: '^' };
+
+/** An expectation that no answer meets. */
 const NEVER_MATCHES: JsonObject = { matches: '(?!)' };
 
 const NEEDS_TEXT = 'needs a text that is not empty';
+
+/** Matches the types whose value is a list of texts. */
 const LIST_TYPE = /^i?contains-(?:any|all)$/u;
 
 /**
@@ -152,15 +156,15 @@ function findAssertedPatternFault(pattern: string): string | undefined {
   }
 }
 
-/** Returns an expectation that no answer meets. */
+/** Returns an expectation that no answer meets, with the reason for the report. */
 export function buildFailingExpectation(reason: string): JsonObject {
   return { javascript: `({ pass: false, score: 0, reason: ${JSON.stringify(reason)} })` };
 }
 
-/** Returns what promptfoo expects by a list without words; undefined for a type without a list. */
+/** Returns the expectation of an empty list of texts; undefined for a type without a list. */
 export function findEmptyListExpectation(type: string): JsonObject | undefined {
   if (!LIST_TYPE.test(type)) return undefined;
-  return type.endsWith('any') ? NEVER_MATCHES : ANYTHING;
+  return type.endsWith('any') ? NEVER_MATCHES : ALWAYS_MATCHES;
 }
 
 /** Replaces the flag `(?i)` of a pattern by both cases of each letter. */
@@ -175,8 +179,8 @@ function expandCaseFlag(pattern: string): string {
     const isRange = isInClass && /^[a-z]-[a-z]$/iu.test(part);
     if (!isLetter && !isRange) return part;
 
-    const both = `${part.toLowerCase()}${part.toUpperCase()}`;
-    return isInClass ? both : `[${both}]`;
+    const bothCases = `${part.toLowerCase()}${part.toUpperCase()}`;
+    return isInClass ? bothCases : `[${bothCases}]`;
   });
 }
 
@@ -198,17 +202,18 @@ function splitCells(text: string): string[] {
   let cell = '';
   for (const part of text.split(',')) {
     cell += cell === '' ? part.trimStart() : `,${part}`;
-    const isOpen = cell.startsWith('"') && (cell.match(/"/gu) ?? []).length % 2 === 1;
-    if (isOpen) continue;
+    const isInQuotes = cell.startsWith('"') && (cell.match(/"/gu) ?? []).length % 2 === 1;
+    if (isInQuotes) continue;
 
     cells.push(cell);
     cell = '';
   }
 
   return [...cells, cell].map(text => {
-    const trimmed = text.trim();
-    const isQuoted = trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"');
-    return isQuoted ? trimmed.slice(1, -1).replaceAll('""', '"') : trimmed;
+    const trimmedText = text.trim();
+    const isQuoted =
+      trimmedText.length > 1 && trimmedText.startsWith('"') && trimmedText.endsWith('"');
+    return isQuoted ? trimmedText.slice(1, -1).replaceAll('""', '"') : trimmedText;
   });
 }
 
@@ -217,7 +222,9 @@ function buildListExpectation(
   check: string,
   value: JsonValue | undefined,
 ): JsonObject | undefined {
-  const expectations = splitTexts(value).map(text => (text === '' ? ANYTHING : { [check]: text }));
+  const expectations = splitTexts(value).map(text =>
+    text === '' ? ALWAYS_MATCHES : { [check]: text },
+  );
   return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 

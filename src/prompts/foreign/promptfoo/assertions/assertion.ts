@@ -21,10 +21,16 @@ export interface Assertion {
   readonly config?: JsonValue | undefined;
 }
 
-/** The types whose code is a program. In a test, `python` runs if programs may; `ruby` never does. */
+/**
+ * The types whose code is a program. When the tests are run, `python` runs if programs are allowed, and
+ * `ruby` never does.
+ */
 const PROGRAM_TYPES = ['python', 'ruby'];
 
+/** Matches the types whose value is code. */
 export const CODE_TYPE = /^(?:not-)?(?:javascript|python)$/u;
+
+/** Matches the types that a model judges. */
 export const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
 
 /** Returns true if code checks the answer. */
@@ -32,20 +38,23 @@ export function isCheckedByCode({ type }: Assertion): boolean {
   return CODE_TYPE.test(type);
 }
 
+/** Returns true if a model judges the answer. */
 export function isJudged({ type }: Assertion): boolean {
   return JUDGED_TYPE.test(type);
 }
 
+/** Returns a type without `not-`. */
 export function stripNegation(type: string): string {
   return type.replace(/^not-/u, '');
 }
 
 /** Returns true if assertions of a type can be converted, or are programs. */
-export function isSupported(type: string): boolean {
+export function isSupportedType(type: string): boolean {
   const positiveType = stripNegation(type);
   return findConversion(positiveType) !== undefined || PROGRAM_TYPES.includes(positiveType);
 }
 
+/** Reports a type of assertion without an equivalent. */
 export function reportUnsupportedType(
   place: SourcePlace,
   type: string,

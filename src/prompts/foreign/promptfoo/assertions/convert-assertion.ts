@@ -25,20 +25,21 @@ import { toForbiddenSkills } from './measured-assertions.ts';
 import { type CaseVariables, renderAssertionValue } from './render-assertion-value.ts';
 import { findSchemaFault } from './schema-faults.ts';
 
+/** Matches the types whose value is a JSON Schema. */
 const JSON_TYPE = /^(?:is|contains)-json$/u;
 
 /** Matches a file of TypeScript and possibly the name of a function: `file://check.ts:isPolite`. */
 const TYPESCRIPT_FILE = /^file:\/\/(?<file>.*\.[cm]?ts)(?::\w+)?$/u;
 
-/** Matches the same for JavaScript and TypeScript. */
+/** Matches a file of JavaScript or TypeScript and possibly the name of a function. */
 const SCRIPT_FILE = /^file:\/\/(?<file>.*?\.[cm]?[jt]s)(?::\w+)?$/u;
 
-/** Matches the same for Python: `file://check.py:is_polite`. */
+/** Matches a file of Python and possibly the name of a function: `file://check.py:is_polite`. */
 const PYTHON_FILE = /^file:\/\/(?<file>.*?\.py)(?::(?<functionName>[\w.]+))?$/u;
 
 /**
- * Returns the expectations of an assertion with its variables filled in: none until Nunjucks has
- * rendered its value. Reports an assertion without an equivalent, and returns undefined.
+ * Returns the expectations of an assertion with its variables filled in; an empty list until Nunjucks
+ * has rendered its value. Reports an assertion without an equivalent, and returns undefined.
  */
 export function convertAssertion(
   assertion: Assertion,
@@ -84,7 +85,7 @@ export function convertAssertion(
   return expectations.map(expectation => ({ ...expectation, ...sharedFields }));
 }
 
-/** Reports code that can't or mustn't run here; returns true if it leaves out the assertion. */
+/** Reports code that can't or mustn't run here, and returns true; false for any other assertion. */
 function omitUnusableCode(
   assertion: Assertion,
   positiveType: string,
@@ -222,7 +223,7 @@ function convertJsonAssertion(
   return isNegated ? convert(undefined, threshold) : buildFailingExpectation(reason);
 }
 
-/** Reads the schema from a map, or from its text in YAML or JSON; undefined without one. */
+/** Reads a schema from a map, or from a text in YAML or JSON; undefined if there is none. */
 function readJsonSchema(value: JsonValue | undefined): JsonObject | 'invalid' | undefined {
   if (isJsonObject(value)) return value;
   if (typeof value !== 'string') return value ? 'invalid' : undefined;
@@ -237,7 +238,10 @@ function readJsonSchema(value: JsonValue | undefined): JsonObject | 'invalid' | 
   }
 }
 
-/** Explains what is wrong with a schema, as a predicate. Only a test reads its keywords. */
+/**
+ * Explains what is wrong with a schema, as a predicate; undefined if nothing is. Its keywords are
+ * checked only when the tests are run.
+ */
 function findJsonSchemaFault(
   schema: JsonObject | 'invalid' | undefined,
   { isForTest }: ConversionContext,
@@ -252,7 +256,7 @@ function splitAll(expectation: JsonObject): JsonObject[] {
   return isJsonList(parts) ? (parts as JsonObject[]) : [expectation];
 }
 
-/** Returns expectations that are met unless all of `expectations` are. */
+/** Returns expectations that are met if one of `expectations` isn't. */
 function negate(expectations: readonly JsonObject[]): JsonObject[] {
   const opposites = expectations.map(expectation =>
     isJsonObject(expectation['not']) ? expectation['not'] : { not: expectation },

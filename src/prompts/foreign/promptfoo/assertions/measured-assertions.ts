@@ -24,6 +24,7 @@ interface Measure {
   readonly explainInvalidValue?: (value: JsonValue | undefined) => string | undefined;
 }
 
+/** The measures by the type of the assertion, without `not-`. */
 const ASSERTION_MEASURES: { readonly [type: string]: Measure } = {
   'is-refusal': {
     code: REFUSAL_CHECK,
@@ -78,12 +79,12 @@ export function buildMeasuredExpectation(
 ): JsonObject | undefined {
   const measure = ASSERTION_MEASURES[type];
   if (!measure || explainInvalidValue(type, value) !== undefined) return undefined;
-  const usedThreshold = typeof threshold === 'number' ? threshold : measure.threshold;
+  const effectiveThreshold = typeof threshold === 'number' ? threshold : measure.threshold;
 
   return {
     javascript: `const text = typeof output === 'string' ? output : JSON.stringify(output);
 const value = ${JSON.stringify(value ?? null)};
-const threshold = ${usedThreshold ?? 'null'};
+const threshold = ${effectiveThreshold ?? 'null'};
 const { pass, finding } = (() => {
 ${measure.code}
 })();

@@ -3,7 +3,7 @@ import type { Assertion } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
 /** The types without an equivalent that promptfoo finds in cells, without `not-`. */
-const OTHER_TYPES = [
+const UNCONVERTED_TYPES = [
   'agent-rubric answer-relevance classifier contains-sql contains-xml context-faithfulness context-recall',
   'context-relevance conversation-relevance factuality finish-reason g-eval guardrails is-html is-sql',
   'is-valid-function-call is-valid-openai-function-call is-valid-openai-tools-call is-xml meteor',
@@ -13,7 +13,7 @@ const OTHER_TYPES = [
   'trajectory:tool-sequence trajectory:tool-used webhook',
 ].join(' ');
 
-const CELL_TYPES = [...Object.keys(CONVERSIONS), ...OTHER_TYPES.split(' ')];
+const CELL_TYPES = [...Object.keys(CONVERSIONS), ...UNCONVERTED_TYPES.split(' ')];
 
 /** Matches a cell such as `contains: yes` or `not-similar(0.8): yes`. */
 const CELL = new RegExp(
@@ -25,14 +25,15 @@ const CELL = new RegExp(
 const CODE_CELL = /^(?<prefix>javascript|fn|eval|grade|python):(?<code>[^]*)$/u;
 
 /** Matches the types whose threshold promptfoo reads from a cell. */
-const TAKES_THRESHOLD =
+const TYPE_WITH_THRESHOLD =
   /^(?:not-)?(?:answer-relevance|classifier|context-\w+|cost|latency|levenshtein|perplexity(?:-score)?|rouge-n|similar|starts-with)$/u;
 
+/** The threshold of a cell that names none. */
 const DEFAULT_THRESHOLD = 0.75;
 
 /**
- * Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the whole
- * answer.
+ * Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the text that
+ * the answer must equal.
  */
 export function readAssertionCell(cell: string, place: SourcePlace): Assertion {
   const assertionText = cell.trim();
@@ -51,7 +52,7 @@ export function readAssertionCell(cell: string, place: SourcePlace): Assertion {
   if (type === undefined) return { place, type: 'equals', value: assertionText };
 
   const text = /^(?:not-)?(?:is|contains)-json$/u.test(type) ? value : value?.trim();
-  if (!TAKES_THRESHOLD.test(type)) return { place, type, value: text };
+  if (!TYPE_WITH_THRESHOLD.test(type)) return { place, type, value: text };
 
   return {
     place,

@@ -5,7 +5,7 @@ import { readPromptfooProvider } from '../providers/read-provider.ts';
 import {
   type Assertion,
   CODE_TYPE,
-  isSupported,
+  isSupportedType,
   JUDGED_TYPE,
   type JudgeSetting,
   reportUnsupportedType,
@@ -13,8 +13,8 @@ import {
 } from './assertion.ts';
 import { findConversion } from './assertion-conversions.ts';
 
-/** Matches the types whose `threshold` is converted. */
-const THRESHOLD_TYPE =
+/** Matches the types whose `threshold` has an equivalent. */
+const TYPE_WITH_THRESHOLD =
   /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
 
 const ASSERTION_KEYS: KnownKeys = {
@@ -34,13 +34,7 @@ const ASSERTION_KEYS: KnownKeys = {
 const DEFAULT_WEIGHT = 1;
 
 /** Keys that promptfoo reads only for some types of assertions. */
-const UNREAD_ASSERTION_KEYS = [
-  'threshold',
-  'provider',
-  'config',
-  'contextTransform',
-  'rubricPrompt',
-];
+const TYPE_SPECIFIC_KEYS = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
 
 /** Reads the assertions of a test, and reports what has no equivalent. */
 export function readAssertions(
@@ -69,7 +63,7 @@ function readAssertion(item: YamlValue, conversion: ConversionContext): Assertio
     return undefined;
   }
 
-  if (!isSupported(type)) {
+  if (!isSupportedType(type)) {
     reportUnsupportedType(item, type, conversion);
     return undefined;
   }
@@ -103,7 +97,7 @@ function reportAssertionKeys(
   const usesConfig = CODE_TYPE.test(type);
   const knownKeys = [
     ...ASSERTION_KEYS.known,
-    ...(THRESHOLD_TYPE.test(type) ? ['threshold'] : []),
+    ...(TYPE_WITH_THRESHOLD.test(type) ? ['threshold'] : []),
     ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
     ...(usesConfig && conversion.isForTest ? ['config'] : []),
     ...(entries.get('weight')?.toJson() === DEFAULT_WEIGHT ? ['weight'] : []),
@@ -111,23 +105,29 @@ function reportAssertionKeys(
 
   // A key that promptfoo doesn't read for this type changes nothing.
   const readKeys = [...knownKeys, ...(usesConfig ? ['config'] : [])];
-  const unreadKeys = isConverted(type)
-    ? UNREAD_ASSERTION_KEYS.filter(key => !readKeys.includes(key))
+  const unreadKeys = ignoresOtherKeys(type)
+    ? TYPE_SPECIFIC_KEYS.filter(key => !readKeys.includes(key))
     : [];
   const unsupportedKeys = ASSERTION_KEYS.unsupported.filter(key => !unreadKeys.includes(key));
   conversion.reportKeys(
     entries,
     { known: knownKeys, unsupported: unsupportedKeys },
-    ' of an assertion',
+    { owner: 'an assertion' },
   );
 }
 
-/** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
-function isConverted(type: string): boolean {
+/**
+ * Returns true if promptfoo ignores the keys of other types for a type. A judge reads `rubricPrompt`,
+ * which has no equivalent.
+ */
+function ignoresOtherKeys(type: string): boolean {
   return findConversion(stripNegation(type)) !== undefined && !JUDGED_TYPE.test(type);
 }
 
-/** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
+/**
+ * Reads the judge in the `provider` of an assertion or of options: the name of a model, with its config
+ * if the tests are run. Adds the judge to those of the conversion.
+ */
 export function readPromptfooJudge(
   node: YamlValue | undefined,
   conversion: ConversionContext,

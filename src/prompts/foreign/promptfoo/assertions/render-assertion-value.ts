@@ -8,8 +8,9 @@ import type { ConversionContext } from '../conversion-context.ts';
 import { fillVariables, mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import { splitNunjucks } from '../nunjucks/split-nunjucks.ts';
 import type { Combination } from '../tests/variable-combinations.ts';
-import type { Assertion } from './assertion.ts';
+import { type Assertion, CODE_TYPE } from './assertion.ts';
 
+/** The variables of a case. */
 export type CaseVariables = Pick<Combination, 'texts' | 'values'>;
 
 /**
@@ -21,8 +22,8 @@ type RenderedValue =
   | { readonly fault: string }
   | { readonly isUnknown: true };
 
-/** A text that is not known yet, or can't be rendered. */
-class Unrendered extends Error {
+/** A text can't be rendered, or not before Nunjucks has run. */
+class UnrenderedValueError extends Error {
   constructor(readonly result: Exclude<RenderedValue, { readonly value: unknown }>) {
     super();
   }
@@ -48,17 +49,17 @@ export function renderAssertionValue(
 
     if (typeof value !== 'string') return { value };
     if (!value.startsWith('file://')) return { value: renderText(value) };
-    if (/^(?:not-)?(?:javascript|python)$/u.test(type)) return { value };
+    if (CODE_TYPE.test(type)) return { value };
 
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
     return { value: isYaml ? conversion.files.readYaml(value, place).toJson() : renderText(value) };
   } catch (error) {
-    if (error instanceof Unrendered) return error.result;
+    if (error instanceof UnrenderedValueError) return error.result;
     throw error;
   }
 }
 
-/** @throws {Unrendered} if Nunjucks has not rendered it yet, or can't */
+/** @throws {UnrenderedValueError} if Nunjucks has not rendered it yet, or can't */
 function renderForCase(
   { place, type, template }: Pick<Assertion, 'place' | 'type'> & { readonly template: string },
   { texts, values }: CaseVariables,
@@ -85,11 +86,11 @@ function renderForCase(
     ...renderedTemplate,
     line: conversion.findConfigurationLine(place) ?? 1,
   });
-  if (output === undefined) throw new Unrendered({ isUnknown: true });
+  if (output === undefined) throw new UnrenderedValueError({ isUnknown: true });
 
   const [text, fault] = ['text', 'fault'].map(key => findOwnValue(parseJson(output) ?? null, key));
   if (typeof fault !== 'string') return typeof text === 'string' ? text : '';
-  throw new Unrendered({
+  throw new UnrenderedValueError({
     fault: `Nunjucks can't render the value of the assertion \`${type}\`: ${fault}`,
   });
 }

@@ -2,57 +2,92 @@ import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/f
 import { toTextOrJson } from '../../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 
+/** Depth below which schemas are not checked. */
 const MAX_SCHEMA_DEPTH = 100;
 
 /** Matches the dialect that promptfoo knows. */
 const DRAFT_7 = /^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u;
 
-/** Keywords, separated by blanks, with the values that draft 7 allows. */
-type KeywordRule = readonly [keywords: string, isAllowed: (value: JsonValue) => boolean];
+/** Keywords with the values that draft 7 allows. */
+type KeywordRule = readonly [keywords: readonly string[], isAllowed: (value: JsonValue) => boolean];
 
 /** The rules of keywords whose values are schemas. */
 const SCHEMA_RULES: readonly KeywordRule[] = [
-  ['items', value => isSchema(value) || isSchemaList(value)],
-  ['additionalItems additionalProperties propertyNames contains not if then else', isSchema],
-  ['allOf anyOf oneOf', isSchemaList],
+  [['items'], value => isSchema(value) || isSchemaList(value)],
+  [
+    [
+      'additionalItems',
+      'additionalProperties',
+      'propertyNames',
+      'contains',
+      'not',
+      'if',
+      'then',
+      'else',
+    ],
+    isSchema,
+  ],
+  [['allOf', 'anyOf', 'oneOf'], isSchemaList],
 ];
 
+/** The rules of all keywords whose values promptfoo checks. */
 const VALUE_RULES: readonly KeywordRule[] = [
   ...SCHEMA_RULES,
-  ['required', value => isDistinctList(value) && value.every(isTextValue)],
-  ['type', value => isTextValue(value) || (isDistinctList(value) && value.length > 0)],
-  ['enum', value => isJsonList(value) && value.length > 0],
-  ['pattern', isRegularExpression],
-  ['title description $comment format $ref $id', isTextValue],
-  ['multipleOf', value => isNumber(value) && value > 0],
-  ['maximum minimum exclusiveMaximum exclusiveMinimum', isNumber],
-  ['maxLength minLength maxItems minItems maxProperties minProperties', isLimit],
+  [['required'], value => isDistinctList(value) && value.every(isTextValue)],
+  [['type'], value => isTextValue(value) || (isDistinctList(value) && value.length > 0)],
+  [['enum'], value => isJsonList(value) && value.length > 0],
+  [['pattern'], isRegularExpression],
+  [['title', 'description', '$comment', 'format', '$ref', '$id'], isTextValue],
+  [['multipleOf'], value => isNumber(value) && value > 0],
+  [['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum'], isNumber],
   [
-    'properties patternProperties',
+    ['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'],
+    isLengthLimit,
+  ],
+  [
+    ['properties', 'patternProperties'],
     value => isJsonObject(value) && Object.values(value).every(isSchema),
   ],
-  ['uniqueItems', value => typeof value === 'boolean'],
+  [['uniqueItems'], value => typeof value === 'boolean'],
 ];
 
 const SCHEMA_MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependencies']);
-const SCHEMA_KEYWORDS = new Set(SCHEMA_RULES.flatMap(([keywords]) => keywords.split(' ')));
+const SCHEMA_KEYWORDS = new Set(SCHEMA_RULES.flatMap(([keywords]) => keywords));
 
-const SCHEMA_TYPES = new Set<JsonValue>(
-  'string number integer boolean object array null'.split(' '),
-);
+const SCHEMA_TYPES = new Set<JsonValue>([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
 
 /** The keywords that promptfoo knows, with or without a rule. */
-const KEYWORDS = new Set([
-  ...VALUE_RULES.flatMap(([keywords]) => keywords.split(' ')),
-  ...'$schema $defs $vocabulary $async definitions dependencies nullable const default deprecated readOnly'.split(
-    ' ',
-  ),
-  ...'writeOnly examples contentMediaType contentEncoding contentSchema'.split(' '),
+const KNOWN_KEYWORDS = new Set([
+  ...VALUE_RULES.flatMap(([keywords]) => keywords),
+  '$schema',
+  '$defs',
+  '$vocabulary',
+  '$async',
+  'definitions',
+  'dependencies',
+  'nullable',
+  'const',
+  'default',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'examples',
+  'contentMediaType',
+  'contentEncoding',
+  'contentSchema',
 ]);
 
 /**
- * Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes
- * only keywords of draft 7.
+ * Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. promptfoo knows
+ * only the keywords of draft 7.
  */
 export function findSchemaFault(schema: JsonObject, depth = 0): string | undefined {
   if (depth > MAX_SCHEMA_DEPTH) return undefined;
@@ -66,7 +101,7 @@ export function findSchemaFault(schema: JsonObject, depth = 0): string | undefin
 }
 
 function findSchemaKeywordFault(keyword: string, value: JsonValue): string | undefined {
-  if (!KEYWORDS.has(keyword)) {
+  if (!KNOWN_KEYWORDS.has(keyword)) {
     return `has the keyword \`${keyword}\` in its schema, which promptfoo doesn't know`;
   }
 
@@ -74,8 +109,7 @@ function findSchemaKeywordFault(keyword: string, value: JsonValue): string | und
     return `has a schema of the dialect ${toTextOrJson(value)}, which promptfoo doesn't know`;
   }
 
-  const [, isAllowed] =
-    VALUE_RULES.find(([keywords]) => keywords.split(' ').includes(keyword)) ?? [];
+  const [, isAllowed] = VALUE_RULES.find(([keywords]) => keywords.includes(keyword)) ?? [];
   if (isAllowed?.(value) === false) {
     return `has a \`${keyword}\` in its schema that JSON Schema doesn't allow`;
   }
@@ -118,7 +152,7 @@ function isNumber(value: JsonValue): value is number {
 }
 
 /** Returns true for a whole number, 0 or more. */
-function isLimit(value: JsonValue): boolean {
+function isLengthLimit(value: JsonValue): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 

@@ -6,7 +6,7 @@ import { getErrorMessage } from '../../../../utils/error-utils.ts';
 /** Matches a wildcard, or alternatives such as `{a,b}`. */
 const WILDCARD_PART = /\*\*\/|\*\*|\*|\?|\{([^{}]*)\}/gu;
 
-/** The wildcards as regular expressions. */
+/** Regular expressions for the wildcards. */
 const WILDCARDS: Readonly<Record<string, string>> = {
   '**/': '(?:[^/]+/)*',
   '**': '.*',
@@ -14,7 +14,7 @@ const WILDCARDS: Readonly<Record<string, string>> = {
   '?': '[^/]',
 };
 
-/** Returns the entries of a folder, and with `**` those of its folders too. */
+/** Returns the entries of a folder; for a pattern with `**`, also those of the folders below it. */
 export function listEntriesBelow(folder: string, pattern: string, place: FilePosition): Dirent[] {
   try {
     return readdirSync(folder, { recursive: pattern.includes('**'), withFileTypes: true });
@@ -30,13 +30,15 @@ export function isGlob(step: string): boolean {
 
 /** Compiles a glob: `*` and `?` match within a name, `**` matches folders, `{a,b}` alternatives. */
 export function compileGlob(pattern: string): RegExp {
-  const source = path.posix
-    .normalize(pattern)
-    .replaceAll(/[.+^$()|\\]/gu, String.raw`\$&`)
-    .replaceAll(WILDCARD_PART, (part, names: string | undefined) => {
-      if (names !== undefined) return `(?:${names.replaceAll(',', '|').replaceAll('*', '[^/]*')})`;
-      return WILDCARDS[part] ?? '';
-    });
+  const escapedPattern = path.posix.normalize(pattern).replaceAll(/[.+^$()|\\]/gu, String.raw`\$&`);
+  const source = convertWildcards(escapedPattern);
   // oxlint-disable-next-line require-unicode-regexp -- class brackets of a glob may hold what `u` refuses
   return new RegExp(`^${source}$`);
+}
+
+function convertWildcards(pattern: string): string {
+  return pattern.replaceAll(WILDCARD_PART, (part, alternatives: string | undefined) => {
+    if (alternatives === undefined) return WILDCARDS[part] ?? '';
+    return `(?:${alternatives.split(',').map(convertWildcards).join('|')})`;
+  });
 }

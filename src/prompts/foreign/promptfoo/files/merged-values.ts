@@ -10,13 +10,15 @@ const MAX_MERGE_DEPTH = 10;
  */
 export function readMergedValues(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
   const values = node.readValuesByKey(name);
-  const merge = values.get('<<');
-  if (!merge || depth > MAX_MERGE_DEPTH) return values;
+  const mergeNode = values.get('<<');
+  if (!mergeNode || depth > MAX_MERGE_DEPTH) return values;
 
   values.delete('<<');
-  const maps = merge.isList ? merge.readItems(name) : [merge];
+  const maps = mergeNode.isList ? mergeNode.readItems(name) : [mergeNode];
 
-  // The first map with a key counts.
-  const inherited = maps.toReversed().flatMap(map => [...readMergedValues(map, name, depth + 1)]);
-  return new Map([...inherited, ...values]);
+  // Of several maps with the same key, the first counts.
+  const mergedValues = maps
+    .toReversed()
+    .flatMap(map => [...readMergedValues(map, name, depth + 1)]);
+  return new Map([...mergedValues, ...values]);
 }

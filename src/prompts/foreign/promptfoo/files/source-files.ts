@@ -16,9 +16,11 @@ import type { ConversionBudget } from '../../conversion-budget.ts';
 import type { ConvertOptions } from '../../convert-options.ts';
 import { compileGlob, isGlob, listEntriesBelow } from './glob.ts';
 
+/** Maximum size of a file that a configuration names. */
 const MAX_CONVERTED_FILE_BYTES = 8 * 1024 * 1024;
 
-const FAULTS = {
+/** The ends of messages about files that may not be read, by the reason. */
+const FILE_FAULT_MESSAGES = {
   outside: () => 'lies outside the folder: --allow-outside allows it',
   irregular: () => 'is not a file',
   large: () => `is larger than ${MAX_CONVERTED_FILE_BYTES / 1024 / 1024} MiB`,
@@ -32,19 +34,20 @@ export interface SourcePlace extends FilePosition {
   readonly file?: string | undefined;
 }
 
+/** The text of a file that a configuration names. */
 export interface SourceText {
   readonly text: string;
   /** The file's name in messages. */
   readonly file: string;
 }
 
-/** The files that a configuration names, below its folder unless others are allowed. */
+/** The files that a configuration names. They lie below its folder, unless others are allowed. */
 export class SourceFiles {
   readonly #options: Pick<ConvertOptions, 'directory' | 'allowOutside'>;
   readonly #file: string;
   readonly #budget: ConversionBudget;
   readonly #namedFiles = new NamedFileCount();
-  /** Contents by form and real path: many values may name one file. */
+  /** Contents by encoding and real path: many values may name one file. */
   readonly #contents = new Map<string, string>();
 
   /** @param file the configuration, as messages name it */
@@ -66,7 +69,7 @@ export class SourceFiles {
    */
   listMatching(pattern: string, place: SourcePlace): string[] {
     this.#budget.countSearch();
-    const relativePattern = withoutScheme(pattern);
+    const relativePattern = withoutFileScheme(pattern);
     const steps = relativePattern.split('/');
     const base = steps.slice(0, Math.max(0, steps.findIndex(isGlob))).join('/');
 
@@ -76,7 +79,7 @@ export class SourceFiles {
     if (isOnOtherComputer(relativePattern) || !existsSync(root)) return [];
 
     if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
-      throw faultAt(place, `${pattern} ${FAULTS.outside()}`);
+      throw faultAt(place, `${pattern} ${FILE_FAULT_MESSAGES.outside()}`);
     }
 
     return listEntriesBelow(root, pattern, place)
@@ -94,9 +97,9 @@ export class SourceFiles {
    */
   listFiles(place: SourcePlace, name: string): string[] {
     const folder = path.relative(path.dirname(this.#file), path.dirname(place.file ?? this.#file));
-    const filePath = path.join(folder, withoutScheme(name)).split(path.sep).join('/');
+    const filePath = path.join(folder, withoutFileScheme(name)).split(path.sep).join('/');
     if (filePath.split('/').some(isGlob)) return this.listMatching(filePath, place);
-    return this.has(filePath) ? [filePath] : [];
+    return this.hasFile(filePath) ? [filePath] : [];
   }
 
   /** Reads a YAML file that another file names. */
@@ -118,7 +121,7 @@ export class SourceFiles {
    */
   read(name: string, place: SourcePlace): SourceText {
     const text = this.#readContent('utf8', name, place);
-    return { text, file: path.join(path.dirname(this.#file), withoutScheme(name)) };
+    return { text, file: path.join(path.dirname(this.#file), withoutFileScheme(name)) };
   }
 
   /** Reads a file like `read`, and returns its bytes in base64. @throws {FileFault} */
@@ -127,7 +130,7 @@ export class SourceFiles {
   }
 
   /** Returns true if there is such a file. */
-  has(name: string): boolean {
+  hasFile(name: string): boolean {
     if (isOnOtherComputer(name)) return false;
     const file = path.resolve(this.#options.directory, name);
     return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
@@ -135,8 +138,8 @@ export class SourceFiles {
 
   #readContent(encoding: 'utf8' | 'base64', name: string, place: SourcePlace): string {
     const { directory, allowOutside = false } = this.#options;
-    const createFault = (what: string): FileFault => faultAt(place, `${name} ${what}`);
-    const relativeName = withoutScheme(name);
+    const createFault = (message: string): FileFault => faultAt(place, `${name} ${message}`);
+    const relativeName = withoutFileScheme(name);
     if (isOnOtherComputer(relativeName)) throw createFault('is on another computer, or a device');
 
     try {
@@ -146,7 +149,7 @@ export class SourceFiles {
         MAX_CONVERTED_FILE_BYTES,
         this.#namedFiles,
       );
-      if (fault) throw createFault(FAULTS[fault]());
+      if (fault) throw createFault(FILE_FAULT_MESSAGES[fault]());
 
       const key = `${encoding}:${realPath}`;
       const cachedContent = this.#contents.get(key);
@@ -155,7 +158,7 @@ export class SourceFiles {
       const bytes = readFileSync(realPath);
       this.#budget.countFile(bytes.length);
 
-      // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
+      // promptfoo reads any bytes as UTF-8. In UTF-16 that would leave no lines to report.
       if (encoding === 'utf8' && isUtf16(bytes)) {
         throw createFault(`is ${describeEncodingFault(bytes)}`);
       }
@@ -178,6 +181,7 @@ function decodeText(bytes: Buffer): string {
     .replaceAll('\r\n', '\n');
 }
 
-function withoutScheme(name: string): string {
+/** Returns the path in a name such as `file://prompts/a.txt`. */
+export function withoutFileScheme(name: string): string {
   return name.replace(/^file:\/\//u, '');
 }

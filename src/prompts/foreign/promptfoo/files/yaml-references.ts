@@ -32,7 +32,7 @@ export function parseWithReferences(text: string, file: string): YamlValue {
  */
 export function resolveReferences({ text, root }: ParsedText, file: string): YamlValue {
   return toYamlValue(
-    root && text.includes(REFERENCE_KEY) ? new References(root, file).resolveRoot() : root,
+    root && text.includes(REFERENCE_KEY) ? new ReferenceResolver(root, file).resolveRoot() : root,
     1,
     file,
   );
@@ -41,10 +41,11 @@ export function resolveReferences({ text, root }: ParsedText, file: string): Yam
 /** Maximum number of references to references. */
 const MAX_CHAINED_REFERENCES = 10;
 
-/** Maximum number of keys that references with keys of their own add. */
+/** Maximum number of keys that references add to maps with keys of their own. */
 const MAX_ADDED_KEYS = 50_000;
 
-class References {
+/** Replaces the references of a document. */
+class ReferenceResolver {
   readonly #root: YamlNode;
   readonly #file: string;
   /** The nodes without references, by the nodes of the document. */
@@ -91,8 +92,8 @@ class References {
    * Returns the node that a reference points to, with the reference's other keys; any other node
    * unchanged.
    */
-  #resolveTarget(node: YamlNode, step = 0): YamlNode | null {
-    if (node.kind !== 'map' || step > MAX_CHAINED_REFERENCES) return node;
+  #resolveTarget(node: YamlNode, depth = 0): YamlNode | null {
+    if (node.kind !== 'map' || depth > MAX_CHAINED_REFERENCES) return node;
 
     const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;
     if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
@@ -100,7 +101,7 @@ class References {
     const pointedNode = this.#findNode(pointer.value);
     if (pointedNode === undefined) return node;
 
-    const target = pointedNode && this.#resolveTarget(pointedNode, step + 1);
+    const target = pointedNode && this.#resolveTarget(pointedNode, depth + 1);
     const ownEntries = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
     if (ownEntries.length === 0 || target?.kind !== 'map') return target;
 
@@ -126,11 +127,11 @@ class References {
   #findNode(pointer: string): YamlNode | null | undefined {
     if (!pointer.startsWith('#/')) return undefined;
     let node: YamlNode | null | undefined = this.#root;
-    for (const word of pointer.slice(2).split('/').map(decodePointerStep)) {
+    for (const step of pointer.slice(2).split('/').map(decodePointerStep)) {
       if (node?.kind === 'map') {
-        node = node.entries.find(({ key }) => key === word)?.value;
+        node = node.entries.find(({ key }) => key === step)?.value;
       } else if (node?.kind === 'list') {
-        node = /^\d+$/u.test(word) ? node.items[Number(word)] : undefined;
+        node = /^\d+$/u.test(step) ? node.items[Number(step)] : undefined;
       } else {
         return undefined;
       }

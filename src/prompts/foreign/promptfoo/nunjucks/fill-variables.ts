@@ -1,15 +1,17 @@
 import { hasUnclosedTag, mentionsUnknownVariable } from './resolve-variables.ts';
 import { splitNunjucks } from './split-nunjucks.ts';
 
-/** Matches the first words of blocks. */
-const NUNJUCKS_BLOCKS = /\{%-?\s*(\w*)/gu;
+/** Matches the tag of a block up to its first word, which is the block's name. */
+const BLOCK_NAME = /\{%-?\s*(\w*)/gu;
 
-const KNOWN_BLOCKS = new Set(
+/** The names of blocks that Nunjucks knows. */
+const KNOWN_BLOCK_NAMES = new Set(
   'if elif elseif else endif for endfor asyncEach endeach asyncAll endall ifAsync set endset include extends block endblock import from macro endmacro call endcall filter endfilter switch case default endswitch raw endraw verbatim endverbatim'.split(
     ' ',
   ),
 );
 
+/** The texts of variables, by name. */
 export type VariableTexts = Readonly<Record<string, string>>;
 
 /** Fills in variables; missing ones are empty. */
@@ -23,15 +25,17 @@ export function fillVariables(text: string, vars: VariableTexts): string {
 }
 
 /**
- * Returns a variable as promptfoo puts it into a prompt; undefined if that takes more of Nunjucks
- * than names.
+ * Returns the text of a variable as promptfoo puts it into a prompt; undefined if only Nunjucks can
+ * render it.
  */
 export function renderVariable(text: string, vars: VariableTexts): string | undefined {
   if (!/\{\{|\{%|\{#|#\}/u.test(text) || hasUnclosedTag(text)) return text;
   if (mentionsUnknownVariable(text, vars)) return text;
   const { pieces, isPlain } = splitNunjucks(text);
-  const isKnown = pieces.every(piece => !('input' in piece) || Object.hasOwn(vars, piece.input));
-  return isPlain && isKnown ? fillVariables(text, vars) : undefined;
+  const hasAllVariables = pieces.every(
+    piece => !('input' in piece) || Object.hasOwn(vars, piece.input),
+  );
+  return isPlain && hasAllVariables ? fillVariables(text, vars) : undefined;
 }
 
 /**
@@ -48,13 +52,13 @@ export function hasUnreadableTag(text: string, vars: VariableTexts): boolean {
   }
   return (
     /\{\{-?\s*[/>!]/u.test(text) ||
-    [...text.matchAll(NUNJUCKS_BLOCKS)].some(([, name = '']) => !KNOWN_BLOCKS.has(name))
+    [...text.matchAll(BLOCK_NAME)].some(([, name = '']) => !KNOWN_BLOCK_NAMES.has(name))
   );
 }
 
 /**
- * Returns true if a text takes a value from the environment, as promptfoo fills it in when it reads
- * a configuration.
+ * Returns true if a text uses an environment variable, which promptfoo fills in when it reads the
+ * configuration.
  */
 export function mentionsEnvironment(text: string): boolean {
   const parts = text.split('}}').slice(0, -1);

@@ -10,6 +10,7 @@ import {
 import type { RenderedTemplate } from '../../converted-prompt.ts';
 import { hasUnclosedTag, mentionsUnknownVariable, resolveVariables } from './resolve-variables.ts';
 
+/** Variables by name, as Nunjucks gets them. */
 type NunjucksVariables = JsonObject;
 
 /**

@@ -7,11 +7,13 @@ const TESTED_NAME = /^\s*(?:if|for)\s+(?<name>[^{}\s]+)/u;
 /** Matches the rest of a tag such as `{% for name in names %}`. */
 const LOOP = /^\s*for\s+(?<item>\w+)\s+in\s+(?<list>\w+)\s*%\}/u;
 
+/** Matches the first placeholder of a text, such as `{{ name }}`. */
 const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
 
+/** Number of rounds in which promptfoo fills in variables. */
 const MAX_FILLING_ROUNDS = 5;
 
-/** Maximum length: a variable that contains itself would grow forever. */
+/** Maximum length of a text that is filled in: one that contains itself would grow forever. */
 const MAX_VARIABLE_LENGTH = 100_000;
 
 /**
@@ -36,7 +38,7 @@ export function resolveVariables<V>(
   return result;
 }
 
-/** Returns true if a line ends within a tag: promptfoo leaves such a text as it stands. */
+/** Returns true if a line ends within a tag. promptfoo leaves such a text as it stands. */
 export function hasUnclosedTag(text: string): boolean {
   if (/\{%\s*raw\s*%\}/u.test(text) && /\{%\s*endraw\s*%\}/u.test(text)) return false;
   return text.split(/[\n\r\u2028\u2029]/u).some(hasUnclosedLastTag);
@@ -54,7 +56,7 @@ function hasUnclosedLastTag(line: string): boolean {
 }
 
 /**
- * Returns true if a tag begins with the name of no variable: promptfoo leaves such a text as it
+ * Returns true if a tag begins with a name that no variable has. promptfoo leaves such a text as it
  * stands.
  */
 export function mentionsUnknownVariable(
@@ -68,8 +70,8 @@ export function mentionsUnknownVariable(
 }
 
 /**
- * Returns the first words of tags that promptfoo reads as variables: for a loop, the list instead
- * of its items.
+ * Returns the words of tags that promptfoo reads as names of variables. Of a loop, that is the list,
+ * not its item.
  */
 function collectTagNames(text: string): Set<string> {
   const blocks = text.split('{%').slice(1);

@@ -27,13 +27,13 @@ const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\
   Object.hasOwn(self.env, key) ? JSON.stringify(self.env[key]).slice(1, -1) : tag));`;
 
 /**
- * Code that calls `new Provider(options).callApi(prompt, context)` and redirects the output of
- * other code to standard error.
+ * Returns code that calls `new Provider(options).callApi(prompt, context)` and redirects the output
+ * of other code to standard error. `isPortable` is true if it may be written to a file.
  */
-const buildNodeProvider = (isPortable: boolean): string => `
+const buildNodeProvider = (options: { readonly isPortable: boolean }): string => `
 const self = require('node:process');
 const [folder, file, name, options, names, written] = self.argv.slice(1);
-self.chdir(folder);${buildNodeLoader({ isPortable })}${NODE_PROMPT}${RESERVE_STDOUT_CODE}
+self.chdir(folder);${buildNodeLoader(options)}${NODE_PROMPT}${RESERVE_STDOUT_CODE}
 const textOf = error => String(error?.stack ?? error);
 let provider;
 const ask = async messages => {
@@ -53,7 +53,7 @@ const ask = async messages => {
  * Calls the provider of a file for one run, whose messages are the last argument. It may be written
  * to a file.
  */
-export const NODE_PROVIDER = `${buildNodeProvider(true)}
+export const NODE_PROVIDER = `${buildNodeProvider({ isPortable: true })}
 ask(JSON.parse(written)).then(
   text => write(text, () => self.exit(0)),
   error => self.stderr.write(textOf(error), () => self.exit(1)),
@@ -62,7 +62,7 @@ ask(JSON.parse(written)).then(
 /**
  * Calls the provider of a file for run after run: each is a line of its input, answered by a line.
  */
-export const KEPT_NODE_PROVIDER = `${buildNodeProvider(false)}${ANSWER_LINES_CODE}
+export const KEPT_NODE_PROVIDER = `${buildNodeProvider({ isPortable: false })}${ANSWER_LINES_CODE}
 answerLines(({ messages, traceparent }) => {
   if (traceparent) Object.assign(self.env, { TRACEPARENT: traceparent });
   return ask(messages).then(
@@ -71,9 +71,7 @@ answerLines(({ messages, traceparent }) => {
   );
 });`.trim();
 
-/**
- * Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result of it.
- */
+/** Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result. */
 export const NODE_CLAUDE_AGENT = `
 const self = require('node:process');
 const [folder, settings, names, messages] = self.argv.slice(1);
@@ -149,8 +147,8 @@ require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 10
 }).stdin.end();`.trim();
 
 /**
- * Code that calls \`call_api(prompt, options, context)\`. The arguments after the first six are
- * free.
+ * Code that calls `call_api(prompt, options, context)`. Programs may have more arguments than the five
+ * that it reads.
  */
 const PYTHON_ASK = `${PYTHON_MODULE}
 

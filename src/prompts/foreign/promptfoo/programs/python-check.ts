@@ -1,7 +1,7 @@
 import { PYTHON_MODULE } from './python-module.ts';
 
 /**
- * Checks an answer as the assertion \`python\` does: by an expression, by the lines of a function,
+ * Checks an answer as the assertion `python` does: by an expression, by the lines of a function,
  * or by a file's function. Exits with 1 if the answer fails.
  */
 export const PYTHON_CHECK = `${PYTHON_MODULE}

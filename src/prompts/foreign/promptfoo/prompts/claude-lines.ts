@@ -10,8 +10,8 @@ const CLAUDE_MODEL = /^anthropic\/|^(?:bedrock|vertexai)\/.*claude/u;
 const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;
 
 /**
- * Reports lines such as `user: Hi`, which promptfoo reads as messages in a text for Claude. Returns
- * true if there are any.
+ * Reports lines such as `user: Hi` in a text for Claude, because promptfoo splits the text into
+ * messages there. Returns true if there are any, so that the prompt is left out.
  */
 export function omitClaudeLines(
   { place, text }: ConfiguredPrompt,

@@ -21,16 +21,16 @@ const PROMPT_FUNCTION =
  * Matches code that reads the label of a prompt's provider: `provider.label`, `provider?.label`,
  * `context["provider"]["label"]` and `context.get("provider", {}).get("label")`.
  */
-const PROVIDER_LABEL =
+const PROVIDER_LABEL_USE =
   /\bprovider\b\s*\??\.\s*label\b|["']provider["'](?:\]|, *\{\}\)|\))(?:\[|\.get\()["']label["']/gu;
 
 /** Matches code that reads anything of a prompt's provider, such as `provider.id` or `"provider"`. */
-const PROVIDER = /\bprovider\b\s*(?:\?\.|\.|\[)|["']provider["']/u;
+const PROVIDER_USE = /\bprovider\b\s*(?:\?\.|\.|\[)|["']provider["']/u;
 
 /** The program that makes a prompt, or the reason that it can't be run. */
 type ProgramPrompt = Pick<ConfiguredPrompt, 'program' | 'readsLabel' | 'fault'>;
 
-/** Returns the program that makes a prompt; undefined if no program does. */
+/** Returns the program that makes a prompt; undefined for a prompt that is a text or a file. */
 export function findProgramPrompt(
   promptText: string,
   place: SourcePlace,
@@ -51,8 +51,8 @@ export function findProgramPrompt(
     return { fault: `the prompt ${promptText} is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}` };
   }
 
-  const codeWithoutLabels = code.replaceAll(PROVIDER_LABEL, '');
-  if (PROVIDER.test(codeWithoutLabels)) {
+  const codeWithoutLabels = code.replaceAll(PROVIDER_LABEL_USE, '');
+  if (PROVIDER_USE.test(codeWithoutLabels)) {
     return {
       fault: `the prompt ${promptText} depends on its provider, which has no equivalent`,
     };

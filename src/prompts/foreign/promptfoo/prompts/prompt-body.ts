@@ -9,7 +9,7 @@ import {
   hasNunjucksValue,
   listVariablesOfKind,
 } from '../tests/variable-kinds.ts';
-import { BeyondPromptFile, type ConfiguredPrompt } from './configured-prompt.ts';
+import { type ConfiguredPrompt, UnsupportedPromptFault } from './configured-prompt.ts';
 import { parseDumpedChat, parsePromptMessages, readPromptJson } from './prompt-messages.ts';
 
 /** The messages of a prompt, or the template that makes them for each case. */
@@ -20,8 +20,8 @@ export interface PromptBody {
 }
 
 /**
- * Returns the messages of a prompt. If the tests are run, one that can't be expressed is a
- * template, or left out.
+ * Returns the messages of a prompt. If the tests are run, a prompt that can't be expressed becomes a
+ * template, or is left out.
  */
 export function readPromptBody(
   prompt: ConfiguredPrompt,
@@ -29,11 +29,10 @@ export function readPromptBody(
 ): PromptBody {
   const { place, program } = prompt;
   if (program) {
-    return {
-      pieces: [],
-      isLeftOut: conversion.omitUnlessAllowed(place, 'the prompt is a program'),
-    };
+    const isLeftOut = conversion.omitUnlessAllowed(place, 'the prompt is a program');
+    return { pieces: [], isLeftOut };
   }
+
   try {
     if (!conversion.isForTest) return { pieces: parsePromptMessages(prompt), isLeftOut: false };
     const chat = parseDumpedChat(prompt.text);
@@ -41,10 +40,13 @@ export function readPromptBody(
       return { pieces: parsePromptMessages({ ...prompt, text: chat.text }), isLeftOut: false };
     }
     const json = readPromptJson(prompt, conversion);
-    return { pieces: parsePromptMessages(prompt, { json, takesBlocks: true }), isLeftOut: false };
+    return {
+      pieces: parsePromptMessages(prompt, { json, convertsBlocks: true }),
+      isLeftOut: false,
+    };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
-    if (error instanceof BeyondPromptFile && !mentionsEnvironment(prompt.text)) {
+    if (error instanceof UnsupportedPromptFault && !mentionsEnvironment(prompt.text)) {
       return { pieces: [], template: readPromptTemplate(prompt, conversion), isLeftOut: false };
     }
     const { file, line, column, problem } = error;
@@ -63,9 +65,9 @@ export function replaceByTemplateIfNeeded(
   tests: ConfiguredTests,
   conversion: ConversionContext,
 ): PromptBody {
-  const isSettled =
+  const isAlreadyDecided =
     plainBody.isLeftOut || plainBody.template !== undefined || prompt.program !== undefined;
-  if (isSettled || !conversion.isForTest) return plainBody;
+  if (isAlreadyDecided || !conversion.isForTest) return plainBody;
   return needsTemplate(prompt, plainBody.pieces, tests, conversion)
     ? { ...plainBody, pieces: [], template: readPromptTemplate(prompt, conversion) }
     : plainBody;
@@ -90,7 +92,7 @@ function readPromptTemplate(prompt: ConfiguredPrompt, conversion: ConversionCont
   return json === undefined ? prompt.text : JSON.stringify(json);
 }
 
-/** Returns true if the prompt distinguishes values of a variable that are the same as text. */
+/** Returns true if the prompt depends on the types of values, which are lost in texts. */
 function distinguishesKinds(
   { text }: ConfiguredPrompt,
   pieces: readonly Piece[],
@@ -113,17 +115,17 @@ function distinguishesKinds(
     return true;
   }
 
-  // As texts, false and 0 are not empty.
+  // As texts, `false` and `0` are not empty, so that a tag would take them for true.
   const falsyNames = listVariablesOfKind(tests, json => json === false || json === 0);
   if (testedInputs.some(name => falsyNames.includes(name))) return true;
-  return pieces.some(piece => comparesAnotherKind(piece, tests));
+  return pieces.some(piece => comparesOtherKind(piece, tests));
 }
 
 /**
  * Returns true if a tag compares a variable with a text, and Nunjucks has another result for one of
  * its values.
  */
-function comparesAnotherKind(piece: Piece, tests: ConfiguredTests): boolean {
+function comparesOtherKind(piece: Piece, tests: ConfiguredTests): boolean {
   if (!('tag' in piece) || piece.testedInput === undefined || piece.comparedText === undefined) {
     return false;
   }

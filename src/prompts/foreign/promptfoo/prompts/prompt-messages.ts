@@ -10,20 +10,27 @@ import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { findChatRole, type Piece } from '../../template-pieces.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { SourcePlace } from '../files/source-files.ts';
-import { splitBlocks, splitNunjucks, TAG } from '../nunjucks/split-nunjucks.ts';
-import { BeyondPromptFile, type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
+import { NUNJUCKS_TAG, splitBlocks, splitNunjucks } from '../nunjucks/split-nunjucks.ts';
+import {
+  type ConfiguredPrompt,
+  countLineEnds,
+  UnsupportedPromptFault,
+} from './configured-prompt.ts';
 
 /** Matches a tag other than `{{name}}`, such as `{{ a.b }}` and `{% if name %}`. */
 const OTHER_TAG = /\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u;
 
 /** Matches the beginning of a chat: `[{` in JSON, `- role:` in YAML. */
-const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
+const CHAT_START = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
 
-const ONLY_PLACEHOLDERS =
+/** Matches a variable that Nunjucks writes as JSON. */
+const DUMPED_VARIABLE = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
+
+const ONLY_PLACEHOLDERS_MESSAGE =
   'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
 
 /**
- * Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined
+ * Returns a prompt that promptfoo reads as JSON, into which it puts variables as they are; undefined
  * for any other text.
  */
 export function readPromptJson(
@@ -41,9 +48,6 @@ export function readPromptJson(
   }
 }
 
-/** Matches a variable that Nunjucks writes as JSON. */
-const DUMPED_VARIABLE = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
-
 /**
  * Returns a JSON chat with whole values such as `{{ name | dump }}` replaced by texts; undefined
  * for any other text.
@@ -51,17 +55,20 @@ const DUMPED_VARIABLE = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}
 export function parseDumpedChat(
   text: string,
 ): { readonly text: string; readonly names: string[] } | undefined {
-  const quoted = text.replaceAll(DUMPED_VARIABLE, '"{{$1}}"');
-  if (quoted === text || !isJsonList(parseJson(quoted))) return undefined;
-  return { text: quoted, names: [...text.matchAll(DUMPED_VARIABLE)].map(([, name = '']) => name) };
+  const textWithQuotes = text.replaceAll(DUMPED_VARIABLE, '"{{$1}}"');
+  if (textWithQuotes === text || !isJsonList(parseJson(textWithQuotes))) return undefined;
+  return {
+    text: textWithQuotes,
+    names: [...text.matchAll(DUMPED_VARIABLE)].map(([, name = '']) => name),
+  };
 }
 
 /** The way promptfoo reads a prompt. */
 interface PromptReading {
-  /** The JSON that it reads it as, which it writes over lines. */
+  /** The JSON as which it reads the prompt, and which it writes with line breaks. */
   readonly json?: JsonValue | undefined;
   /** True to express blocks of Nunjucks as tags; default false. */
-  readonly takesBlocks?: boolean;
+  readonly convertsBlocks?: boolean;
   /** The template that Nunjucks has rendered to the text, if it has. */
   readonly template?: string | undefined;
 }
@@ -73,7 +80,7 @@ interface PromptReading {
  */
 export function parsePromptMessages(
   { place, text, fault }: Omit<ConfiguredPrompt, 'label'>,
-  { json, takesBlocks = false, template }: PromptReading = {},
+  { json, convertsBlocks = false, template }: PromptReading = {},
 ): Piece[] {
   if (fault !== undefined) throw faultAt(place, fault);
 
@@ -84,22 +91,23 @@ export function parsePromptMessages(
 
   if (!chat) {
     if (isRendered) return splitContent(text);
-    const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
+    const blocks = convertsBlocks && json === undefined ? splitBlocks(text) : undefined;
     if (blocks) return blocks;
     const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), place);
     if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
-    throw new BeyondPromptFile(
+    throw new UnsupportedPromptFault(
       place,
       'a variable within JSON that is not a chat has no equivalent',
     );
   }
 
-  return chat.flatMap(message => {
-    const [role, content] = [findOwnValue(message, 'role'), findOwnValue(message, 'content')];
+  return chat.flatMap(chatMessage => {
+    const role = findOwnValue(chatMessage, 'role');
+    const content = findOwnValue(chatMessage, 'content');
     const name = typeof role === 'string' ? findChatRole(role) : undefined;
     if (name === undefined) {
-      const what = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
-      throw faultAt(place, what);
+      const message = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
+      throw faultAt(place, message);
     }
 
     if (typeof content !== 'string') throw faultAt(place, 'the content of a message must be text');
@@ -116,14 +124,14 @@ function parseRenderedChat(
   template: string,
   place: SourcePlace,
 ): readonly JsonValue[] | undefined {
-  const trimmed = text.trim();
-  if (trimmed.startsWith('- role:')) return parseChat(text, place);
+  const trimmedText = text.trim();
+  if (trimmedText.startsWith('- role:')) return parseChat(text, place);
 
   const json = parseJson(text);
   if (
     json === undefined &&
     /\brole\b/u.test(template) &&
-    /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmed)
+    /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmedText)
   ) {
     throw faultAt(place, 'the rendered prompt is not JSON, although it begins and ends like it');
   }
@@ -145,9 +153,11 @@ function parseChat(text: string, place: SourcePlace): readonly JsonValue[] | und
     chat = parseYaml(text, place.line, place.file).toJson();
   } catch (error) {
     // Text that is not YAML is a message, unless it begins like a chat.
-    if (!BEGINS_AS_CHAT.test(text)) return undefined;
+    if (!CHAT_START.test(text)) return undefined;
     // The value of a variable may be JSON.
-    throw TAG.test(text) ? new BeyondPromptFile(place, ONLY_PLACEHOLDERS) : error;
+    throw NUNJUCKS_TAG.test(text)
+      ? new UnsupportedPromptFault(place, ONLY_PLACEHOLDERS_MESSAGE)
+      : error;
   }
 
   if (!isJsonList(chat) || chat.length === 0) return undefined;
@@ -158,8 +168,8 @@ function splitText(text: string, place: SourcePlace): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
   const before = text.slice(0, text.search(OTHER_TAG));
-  throw new BeyondPromptFile(
+  throw new UnsupportedPromptFault(
     { ...place, line: place.line + countLineEnds(before) },
-    ONLY_PLACEHOLDERS,
+    ONLY_PLACEHOLDERS_MESSAGE,
   );
 }

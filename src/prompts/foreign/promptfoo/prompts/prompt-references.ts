@@ -1,5 +1,6 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 
+/** References to every prompt. */
 const EVERY_PROMPT = ['*'];
 
 /** The names by which providers and tests refer to a prompt. */

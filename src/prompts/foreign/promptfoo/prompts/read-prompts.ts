@@ -4,18 +4,19 @@ import { isJsonList } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
-import type { SourcePlace, SourceText } from '../files/source-files.ts';
+import { type SourcePlace, type SourceText, withoutFileScheme } from '../files/source-files.ts';
 import { type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 import { findProgramPrompt } from './program-prompt.ts';
 import type { PromptNames } from './prompt-references.ts';
 
 /** Matches the name of a program, which may be followed by that of a function, as in `a.py:make`. */
 const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
+
 /** Matches the name of a file that promptfoo reads a prompt from, even without `file://`. */
 const PROMPT_FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
-/** Matches a prompt that a program or a service keeps, such as `langfuse:greeting`. */
-const KEPT_ELSEWHERE = /^(?:exec|python|package|langfuse|portkey|helicone):/u;
+/** Matches a prompt that comes from a program or a service, such as `langfuse:greeting`. */
+const EXTERNAL_PROMPT = /^(?:exec|python|package|langfuse|portkey|helicone):/u;
 
 const PROMPT_KEYS: KnownKeys = {
   known: ['raw', 'id', 'label', 'description', 'display'],
@@ -32,19 +33,19 @@ export function readPrompts(node: YamlValue, conversion: ConversionContext): Con
 
   const labels = node.isMap ? readMergedValues(node, 'prompts') : undefined;
   if (!labels || labels.has('raw') || labels.has('id')) return readListedPrompt(node, conversion);
-  // `{file.txt: label}`
+  // The labels of files, as in `{file.txt: label}`.
   return [...labels].flatMap(([name, label]) =>
     readNamedPrompts(name, label, conversion, { label: label.scalar }),
   );
 }
 
-/** Drops texts and names of files that repeat an earlier one: promptfoo asks them once. */
+/** Drops texts and names of files that repeat an earlier one, because promptfoo asks each once. */
 function withoutRepetitions(items: readonly YamlValue[]): YamlValue[] {
   const earlierTexts = new Set<string>();
   return items.filter(({ scalar }) => {
     if (scalar === undefined) return true;
     const text = scalar.startsWith('file://')
-      ? `file://${path.posix.normalize(scalar.slice(7))}`
+      ? `file://${path.posix.normalize(withoutFileScheme(scalar))}`
       : scalar;
     const isFirst = !earlierTexts.has(text);
     earlierTexts.add(text);
@@ -67,7 +68,7 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
   }
 
   const knownKeys = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
-  conversion.reportKeys(entries, { ...PROMPT_KEYS, known: knownKeys }, ' of a prompt');
+  conversion.reportKeys(entries, { ...PROMPT_KEYS, known: knownKeys }, { owner: 'a prompt' });
   const text = raw ?? id;
   if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
 
@@ -87,26 +88,26 @@ function readNamedPrompts(
   conversion: ConversionContext,
   { label, id }: { readonly [Name in keyof PromptNames]?: string | undefined } = {},
 ): ConfiguredPrompt[] {
-  const fileName = path.posix.normalize(promptText.replace(/^file:\/\//u, ''));
-  const labelOrName = label ?? fileName;
+  const fileName = path.posix.normalize(withoutFileScheme(promptText));
+  const labelOrFileName = label ?? fileName;
   const isFile =
     promptText.startsWith('file://') ||
-    (looksLikeFile(promptText) && conversion.files.has(promptText));
+    (looksLikeFile(promptText) && conversion.files.hasFile(promptText));
   const programPrompt = conversion.isForTest
     ? findProgramPrompt(promptText, place, conversion)
     : undefined;
-  if (programPrompt) return [{ place, text: '', ...programPrompt, label: labelOrName }];
+  if (programPrompt) return [{ place, text: '', ...programPrompt, label: labelOrFileName }];
 
   if (isFilePattern(promptText, { isFile })) {
     const files = conversion.files.listMatching(promptText, place);
     if (files.length > 0) {
       return files.flatMap(file => readNamedPrompts(`file://${file}`, place, conversion));
     }
-    return [{ place, text: '', fault: `${promptText} names no file`, label: labelOrName }];
+    return [{ place, text: '', fault: `${promptText} names no file`, label: labelOrFileName }];
   }
 
   const fault = findPromptFileFault(promptText, { isFile });
-  if (fault !== undefined) return [{ place, text: '', fault, label: labelOrName }];
+  if (fault !== undefined) return [{ place, text: '', fault, label: labelOrFileName }];
   if (!isFile) return [{ place, text: promptText, label: label ?? promptText, id }];
   return parsePromptsFile(
     conversion.files.read(promptText, place),
@@ -115,17 +116,17 @@ function readNamedPrompts(
   );
 }
 
-interface PromptTextFacts {
-  /** True if the text of the prompt names a file. */
+interface PromptTextKind {
+  /** True if the text of a prompt names a file. */
   readonly isFile: boolean;
 }
 
-/** Explains why a prompt file can't be a prompt that is written so; undefined if it can. */
-function findPromptFileFault(promptText: string, { isFile }: PromptTextFacts): string | undefined {
+/** Explains why a prompt that is written so can't be converted; undefined if it can. */
+function findPromptFileFault(promptText: string, { isFile }: PromptTextKind): string | undefined {
   if ((isFile || looksLikeFile(promptText)) && PROMPT_PROGRAM.test(promptText)) {
     return `the prompt ${promptText} is a program: a prompt file can't be one`;
   }
-  return KEPT_ELSEWHERE.test(promptText)
+  return EXTERNAL_PROMPT.test(promptText)
     ? `the prompt ${promptText} is kept elsewhere: write it into the configuration`
     : undefined;
 }
@@ -199,7 +200,7 @@ function parsePromptSections(
 }
 
 /** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
-function isFilePattern(promptText: string, { isFile }: PromptTextFacts): boolean {
+function isFilePattern(promptText: string, { isFile }: PromptTextKind): boolean {
   return /[*?]/u.test(promptText) && (isFile || /^[^\s{}]+\.\w+$/u.test(promptText));
 }
 

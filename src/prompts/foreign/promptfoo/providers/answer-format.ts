@@ -2,13 +2,12 @@ import { findOwnValue, type JsonObject, type JsonValue } from '../../../../files
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { parseAzureDeployment } from './sent-settings.ts';
 
-/** Returns true if promptfoo reads the format of answers from this key for a provider. */
-export function readsFormat(id: string, key: string): boolean {
-  const isGoogle = /^(?:google|vertex):/u.test(id);
+/** Returns true if promptfoo reads the format of a provider's answers from this key. */
+export function isFormatKey(id: string, key: string): boolean {
   if (key === 'format') return id.startsWith('ollama:');
-  return key === 'response_format'
-    ? !isGoogle && !/^(?:anthropic|ollama|bedrock|echo)\b/u.test(id)
-    : isGoogle;
+  const isGoogle = /^(?:google|vertex):/u.test(id);
+  if (key !== 'response_format') return isGoogle;
+  return !isGoogle && !/^(?:anthropic|ollama|bedrock|echo)\b/u.test(id);
 }
 
 /** Returns true if promptfoo parses the answers of a provider in this format. */
@@ -17,7 +16,10 @@ export function parsesAnswers(id: string, format: JsonObject | undefined): boole
   return 'schema' in format || parseAzureDeployment(id)?.isResponses === false;
 }
 
-/** Returns the required answer format; undefined if it can't be expressed. */
+/**
+ * Returns the `output` of a prompt file for a format, or `text` for free text, which needs none;
+ * undefined for a format that can't be expressed.
+ */
 export function readAnswerFormat(format: JsonValue): JsonObject | 'text' | undefined {
   const type = findOwnValue(format, 'type') ?? format;
   if (format === 'json') return { format: 'json' };

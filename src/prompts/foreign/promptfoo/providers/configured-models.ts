@@ -6,7 +6,7 @@ import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredPrompt } from '../prompts/configured-prompt.ts';
 import type { ConfiguredTests } from '../tests/configured-test.ts';
 import type { PromptfooProvider } from './promptfoo-provider.ts';
-import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './read-providers.ts';
+import { hasOtherOutput, OTHER_OUTPUT_MESSAGE, readPromptfooProviders } from './read-providers.ts';
 import { withTestedProviders } from './tested-providers.ts';
 
 /** The models of a configuration, and its tests with the models that each asks. */
@@ -76,7 +76,7 @@ function withOneOutput(
   const [first] = providers;
   return providers.filter(provider => {
     if (!hasOtherOutput(provider, first)) return true;
-    conversion.reportOmission(provider.place, OTHER_OUTPUT);
+    conversion.reportOmission(provider.place, OTHER_OUTPUT_MESSAGE);
     return !conversion.isForTest;
   });
 }

@@ -9,50 +9,51 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
-import { readAnswerFormat, readsFormat } from './answer-format.ts';
+import { isFormatKey, readAnswerFormat } from './answer-format.ts';
 import { convertTools } from './convert-tools.ts';
 import { ADDRESS_KEYS, allowsAddressKey } from './provider-base-url.ts';
 import {
   AZURE_REASONING_MODEL,
   type ConfigSource,
-  isSent,
+  isSentSetting,
   parseAzureDeployment,
 } from './sent-settings.ts';
 import {
   ANSWER_CHANGING_KEYS,
   IGNORABLE_KEYS,
   RESPONSE_FORMAT_KEYS,
-  toOwnName,
+  toOwnSettingName,
 } from './setting-names.ts';
 
 /**
- * Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model.
+ * Matches the ids of providers to which promptfoo sends only keys that it knows. For Bedrock, that
+ * depends on the model.
  */
-const SENDS_ONLY_KNOWN_KEYS =
+const PROVIDER_WITH_ONLY_KNOWN_KEYS =
   /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
 
-/** Providers whose address promptfoo takes from no `config`. */
-const HAS_FIXED_ADDRESS = /^(?:deepseek|groq|xai):/u;
+/** Matches the ids of providers whose address promptfoo takes from no `config`. */
+const PROVIDER_WITH_FIXED_ADDRESS = /^(?:deepseek|groq|xai):/u;
 
 /** Keys of a `config` that promptfoo never sends to some providers. */
 const UNSENT_KEYS = [
-  { ids: /^(?:anthropic|openai|openrouter|ollama):/u, keys: ['system'] },
-  { ids: /^ollama:/u, keys: ['format', 'template', 'raw'] },
+  { providerId: /^(?:anthropic|openai|openrouter|ollama):/u, keys: ['system'] },
+  { providerId: /^ollama:/u, keys: ['format', 'template', 'raw'] },
 ];
 
-/** Keys that hold their own settings. */
+/** Keys whose values are maps of further settings. */
 const NESTED_SETTINGS_KEYS = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 
-/** Providers whose requests take every key of `passthrough`, which wins over the others. */
-const TAKES_PASSTHROUGH =
+/** Matches the ids of providers whose requests take every key of `passthrough`. */
+const PROVIDER_WITH_PASSTHROUGH =
   /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|xai|perplexity|github|ollama|(?:huggingface|hf):chat):/u;
 
-/** Providers that get Chat Completions requests, here as in promptfoo. */
-const ASKED_BY_CHAT =
+/** Matches the ids of providers that get Chat Completions requests, here as in promptfoo. */
+const CHAT_COMPLETIONS_PROVIDER =
   /^(?:openai|openrouter|groq|deepseek|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 
 /** Fields of `passthrough` that ask for anything but one text. */
-const UNPASSED_FIELDS = [
+const UNSUPPORTED_REQUEST_FIELDS = [
   'model',
   'messages',
   'stream',
@@ -63,6 +64,7 @@ const UNPASSED_FIELDS = [
   'prediction',
 ];
 
+/** A `config` as the settings and the `output` of a prompt file. */
 interface ConvertedSettings {
   readonly settings: JsonObject;
   readonly output?: JsonObject | undefined;
@@ -102,8 +104,8 @@ function convertSetting(
   conversion: ConversionContext,
 ): Partial<ConvertedSettings> {
   const isSetting =
-    conversion.isSetting(toOwnName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
-  if (conversion.isForTest && isSetting && !isSent(source, key)) {
+    conversion.isSetting(toOwnSettingName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
+  if (conversion.isForTest && isSetting && !isSentSetting(source, key)) {
     conversion.reportHarmless(
       entry,
       `\`${key}\` of a provider's config is not sent to this model by promptfoo either`,
@@ -111,7 +113,7 @@ function convertSetting(
     return {};
   }
 
-  const isPassthrough = key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id);
+  const isPassthrough = key === 'passthrough' && PROVIDER_WITH_PASSTHROUGH.test(source.id);
   if (isPassthrough || NESTED_SETTINGS_KEYS.includes(key)) {
     const nestedConfig = readMergedValues(entry, key);
     return convertSettings({ ...source, sendsAllKeys: true }, nestedConfig, conversion);
@@ -129,7 +131,7 @@ function convertSetting(
     return typeof format === 'object' ? { output: format } : {};
   }
 
-  reportLostSetting(source, key, entry, conversion);
+  reportUnconvertedSetting(source, key, entry, conversion);
   return {};
 }
 
@@ -140,7 +142,7 @@ function isAnswerFormat(
   { isForTest }: ConversionContext,
 ): boolean {
   const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && sendsAllKeys);
-  return isFormat && (!isForTest || readsFormat(id, key));
+  return isFormat && (!isForTest || isFormatKey(id, key));
 }
 
 /** Returns our settings for a key of a `config`; undefined if it is not a setting. */
@@ -151,7 +153,7 @@ function findOwnSettings(
   conversion: ConversionContext,
 ): JsonObject | undefined {
   if (key === 'thinkingConfig') return findThinkingEffort(id, value);
-  const name = toOwnName(key);
+  const name = toOwnSettingName(key);
   if (conversion.isSetting(name)) {
     return { [name]: name === 'stopSequences' && !isJsonList(value) ? [value] : value };
   }
@@ -170,7 +172,7 @@ function findThinkingEffort(id: string, thinking: JsonValue): JsonObject | undef
     return { reasoningEffort: level.toLowerCase() };
   }
 
-  // -1 lets the model decide, as all but the smallest do anyway.
+  // -1 lets the model decide, which is the default of all but the flash-lite models.
   if (budget === -1 && level === undefined && !/flash-lite/u.test(id)) return {};
 
   const canStop = /gemini-2\.5-flash/u.test(id);
@@ -178,31 +180,30 @@ function findThinkingEffort(id: string, thinking: JsonValue): JsonObject | undef
 }
 
 /** Reports a key that is not converted, unless the tests don't need it. */
-function reportLostSetting(
+function reportUnconvertedSetting(
   source: ConfigSource,
   key: string,
   entry: YamlValue,
   conversion: ConversionContext,
 ): void {
-  const setting = `\`${key}\` of a provider's config`;
+  const settingName = `\`${key}\` of a provider's config`;
   if (conversion.isForTest) {
     if (isCoveredElsewhere(source.id, key, entry.toJson())) return;
     if (IGNORABLE_KEYS.has(key)) {
-      conversion.reportHarmless(entry, `${setting} is left out`);
+      conversion.reportHarmless(entry, `${settingName} is left out`);
       return;
     }
     if (isIgnoredSetting(source, key)) {
-      conversion.reportHarmless(entry, `${setting} is a key that promptfoo ignores too`);
+      conversion.reportHarmless(entry, `${settingName} is a key that promptfoo ignores too`);
       return;
     }
   }
   // The note leaves out the value, which may be a key.
-  conversion.reportOmission(entry, `${setting} has no equivalent`);
+  conversion.reportOmission(entry, `${settingName} has no equivalent`);
 }
 
 /**
- * Returns true for a key that changes no request, or that other parts of the conversion take into
- * account.
+ * Returns true for a key that changes no request, or that another part of the conversion reads.
  */
 function isCoveredElsewhere(id: string, key: string, value: JsonValue): boolean {
   if (ADDRESS_KEYS.includes(key)) return allowsAddressKey(id);
@@ -216,25 +217,32 @@ function isCoveredElsewhere(id: string, key: string, value: JsonValue): boolean 
 
 /** Returns true if promptfoo neither sends a key nor changes its answer for it. */
 function isIgnoredSetting({ id, sendsAllKeys = false }: ConfigSource, key: string): boolean {
-  if (key === 'apiBaseUrl' && HAS_FIXED_ADDRESS.test(id)) return true;
+  if (key === 'apiBaseUrl' && PROVIDER_WITH_FIXED_ADDRESS.test(id)) return true;
   if (sendsAllKeys || ADDRESS_KEYS.includes(key)) return false;
-  if (UNSENT_KEYS.some(({ ids, keys }) => ids.test(id) && keys.includes(key))) return true;
-  return SENDS_ONLY_KNOWN_KEYS.test(id) && !ANSWER_CHANGING_KEYS.has(key);
+  const isUnsent = UNSENT_KEYS.some(
+    ({ providerId, keys }) => providerId.test(id) && keys.includes(key),
+  );
+  if (isUnsent) return true;
+  return PROVIDER_WITH_ONLY_KNOWN_KEYS.test(id) && !ANSWER_CHANGING_KEYS.has(key);
 }
 
-/** Returns a key of `passthrough` as the field of a request that it is; undefined if it is none. */
+/**
+ * Returns the field of a request for a key of `passthrough`; undefined for any other key, and for a
+ * field that asks for more than one text.
+ */
 function findRequestField(
   { id, sendsAllKeys = false }: ConfigSource,
   key: string,
   value: JsonValue,
 ): JsonObject | undefined {
-  const isField = sendsAllKeys && ASKED_BY_CHAT.test(id) && /^[a-z][a-z\d_]*$/u.test(key);
-  return isField && !UNPASSED_FIELDS.includes(key) && !RESPONSE_FORMAT_KEYS.includes(key)
+  const isField =
+    sendsAllKeys && CHAT_COMPLETIONS_PROVIDER.test(id) && /^[a-z][a-z\d_]*$/u.test(key);
+  return isField && !UNSUPPORTED_REQUEST_FIELDS.includes(key) && !RESPONSE_FORMAT_KEYS.includes(key)
     ? { [key]: value }
     : undefined;
 }
 
-/** Returns true if headers only name the application that asks, or JSON, which is sent anyway. */
+/** Returns true if headers only name the application, or JSON as the type of bodies. */
 function areHeadersHarmless(headers: JsonValue): boolean {
   const pairs = isJsonObject(headers) ? Object.entries(headers) : [['', '']];
   return pairs.every(([name = '', value]) => {

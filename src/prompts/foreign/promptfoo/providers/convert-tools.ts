@@ -7,14 +7,15 @@ import {
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject, readTextAt } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { TAG } from '../nunjucks/split-nunjucks.ts';
+import { NUNJUCKS_TAG } from '../nunjucks/split-nunjucks.ts';
 
-/** Providers whose tool calls promptfoo returns as the answer. */
-const TAKES_TOOLS =
+/** Matches the ids of providers whose tool calls promptfoo returns as the answer. */
+const PROVIDER_WITH_TOOLS =
   /^(?:(?:openai|openrouter|groq|deepseek|github|xai|mistral|togetherai|fireworks|cerebras):(?!responses:)|anthropic:)/u;
 
 /**
- * Returns our settings for the key of a `config` about tools; undefined if they have no equivalent.
+ * Returns our settings for a key of a `config` that concerns tools; undefined for any other key, or if
+ * they have no equivalent.
  */
 export function convertTools(
   id: string,
@@ -23,34 +24,35 @@ export function convertTools(
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const isClaude = id.startsWith('anthropic:');
-  if (!TAKES_TOOLS.test(id) || TAG.test(JSON.stringify(entry.toJson()))) return undefined;
+  if (!PROVIDER_WITH_TOOLS.test(id) || NUNJUCKS_TAG.test(JSON.stringify(entry.toJson()))) {
+    return undefined;
+  }
 
   if (key === 'tool_choice') {
     return { [key]: isClaude ? toClaudeChoice(entry.toJson()) : entry.toJson() };
   }
 
-  if (isClaude ? key !== 'tools' : !['tools', 'functions', 'function_call'].includes(key)) {
-    return undefined;
-  }
-
+  if (isClaude && key !== 'tools') return undefined;
   if (key === 'function_call') return { [key]: entry.toJson() };
+  if (key !== 'tools' && key !== 'functions') return undefined;
 
   const tools = loadTools(entry, conversion);
-  if (!isJsonList(tools) || TAG.test(JSON.stringify(tools))) return undefined;
+  if (!isJsonList(tools) || NUNJUCKS_TAG.test(JSON.stringify(tools))) return undefined;
 
-  const converted = isClaude && isOpenAiTool(tools[0]) ? tools.map(toClaudeTool) : tools;
-  const isKnown = key === 'functions' || converted.every(isClaude ? isClaudeTool : isOpenAiTool);
-  return isKnown ? { [key]: converted } : undefined;
+  const convertedTools = isClaude && isOpenAiTool(tools[0]) ? tools.map(toClaudeTool) : tools;
+  const areSupported =
+    key === 'functions' || convertedTools.every(isClaude ? isClaudeTool : isOpenAiTool);
+  return areSupported ? { [key]: convertedTools } : undefined;
 }
 
 /**
- * Returns code that returns the calls in an answer with their types; undefined without tools, and
- * for Claude, whose calls are text.
+ * Returns code of a transform that turns the tool calls in an answer from JSON into values; undefined
+ * without tools, and for Claude, whose calls are text in promptfoo.
  */
 export function buildCallsTransform(id: string, settings: JsonObject): string | undefined {
   const hasTools = 'tools' in settings || 'functions' in settings;
   if (!hasTools || id.startsWith('anthropic:')) return undefined;
-  const ofMessage = id.startsWith('openrouter:')
+  const callsOfMessage = id.startsWith('openrouter:')
     ? 'calls.function_call ?? calls.tool_calls'
     : 'calls';
 
@@ -58,14 +60,14 @@ export function buildCallsTransform(id: string, settings: JsonObject): string | 
   const calls = JSON.parse(output);
   const isCall = call => typeof (call?.function ?? call)?.arguments === 'string';
   if (Array.isArray(calls) ? calls.length > 0 && calls.every(isCall) : isCall(calls)) return calls;
-  if (calls?.tool_calls?.length > 0 || calls?.function_call) return ${ofMessage};
+  if (calls?.tool_calls?.length > 0 || calls?.function_call) return ${callsOfMessage};
 } catch {}
 return output;`;
 }
 
 /**
- * Loads the files that tools name, as promptfoo does: lists in a list are joined if it has nothing
- * else.
+ * Returns tools with the files that they name loaded. As in promptfoo, a list that has only lists is
+ * flattened.
  */
 function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
   const { scalar } = node;

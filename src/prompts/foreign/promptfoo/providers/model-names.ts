@@ -1,11 +1,11 @@
-import { LIKE_OPENAI } from './provider-base-url.ts';
+import { OPENAI_LIKE_PROVIDERS } from './provider-base-url.ts';
 
 /**
- * promptfoo's prefixes of models, with ours. The names in a `(?!…)` are promptfoo's providers that
- * don't write text, or don't speak the provider's chat interface.
+ * Patterns of the prefixes that promptfoo gives models, with our prefixes. The names in a `(?!…)` are
+ * promptfoo's providers that don't write text, or don't speak the provider's chat interface.
  */
-const MODEL_PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
-  ...LIKE_OPENAI.map(({ prefix, name }) => [prefix, `${name}/`] as const),
+const MODEL_PREFIXES: readonly (readonly [pattern: RegExp, ownPrefix: string])[] = [
+  ...OPENAI_LIKE_PROVIDERS.map(({ prefix, name }) => [prefix, `${name}/`] as const),
   [
     /^openai:(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video|agents|codex|chatkit)\b)(?:chat:|responses:)?/u,
     'openai/',
@@ -30,7 +30,7 @@ const MODEL_PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
   [/^togetherai:(?!completion|embedding|image)(?:chat:)?/u, 'together/'],
   [/^fireworks:/u, 'fireworks/'],
   [/^cerebras:/u, 'cerebras/'],
-  // GitHub Models had OpenAI's models without the name of their publisher too.
+  // At GitHub Models, OpenAI's models could also be named without their publisher.
   [/^github:(?=(?:gpt-|o\d|chatgpt-)[^/]*$)/u, 'openai/'],
   [/^github:/u, ''],
 ];
@@ -38,9 +38,9 @@ const MODEL_PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
 /** Returns our name of a provider's model; undefined if we have none. */
 export function findModelName(id: string): string | undefined {
   if (id === 'echo') return id;
-  for (const [theirs, ours] of MODEL_PREFIXES) {
-    const model = id.replace(theirs, '');
-    if (model !== id && model !== '') return ours + model;
+  for (const [pattern, ownPrefix] of MODEL_PREFIXES) {
+    const model = id.replace(pattern, '');
+    if (model !== id && model !== '') return ownPrefix + model;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 
-/** A provider at its own address, as an entry of a models file. */
+/** A provider at an address of its own, as an entry of a models file. */
 export interface PromptfooAddress {
   readonly name: string;
   readonly entry: JsonObject & { readonly baseUrl: string };
@@ -28,8 +28,9 @@ export interface PromptfooProvider {
   readonly givesResults?: boolean;
   /** The entry for a models file, if it is a program or an address. */
   readonly entry?: JsonObject;
-  /** The provider for a models file, if its address is not one that we know. */
+  /** The provider for a models file, if promptrun has no built-in one for its address. */
   readonly address?: PromptfooAddress | undefined;
+  /** The provider in the configuration. */
   readonly place: YamlValue;
   /** False if the chosen prompt is not one of its prompts; default true. */
   readonly isAsked?: boolean;
@@ -56,7 +57,7 @@ export interface WrittenProvider {
   readonly transform?: string | undefined;
   /** The settings of the prompt and of all tests. */
   readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
-  /** True if it judges answers; only the text of its own answers counts. */
+  /** True if it judges answers, so that only the text of its own answers counts. */
   readonly isJudge?: boolean | undefined;
   readonly place: YamlValue;
 }

@@ -13,7 +13,7 @@ interface OpenAiLikeProvider {
 }
 
 /** Providers that answer like OpenAI, at their addresses. */
-export const LIKE_OPENAI: readonly OpenAiLikeProvider[] = [
+export const OPENAI_LIKE_PROVIDERS: readonly OpenAiLikeProvider[] = [
   {
     prefix: /^(?:huggingface|hf):chat:/u,
     name: 'huggingface',
@@ -75,7 +75,7 @@ export function findProviderEntry(
   config: YamlValue | undefined,
   { addressProviders }: Pick<ConversionContext, 'addressProviders'>,
 ): PromptfooAddress | undefined {
-  const openAiLike = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
+  const openAiLike = OPENAI_LIKE_PROVIDERS.find(({ prefix }) => prefix.test(id));
   if (openAiLike) {
     const { name, baseUrl, apiKeyEnv } = openAiLike;
     return { name, entry: { baseUrl, engine: 'openai', apiKeyEnv } };
@@ -92,14 +92,14 @@ export function findProviderEntry(
   const trimmedUrl = configuredUrl.replace(/\/$/u, '');
   const hasScheme = /^https?:\/\//u.test(trimmedUrl);
   const isComplete = hasScheme && (engine !== 'azure' || trimmedUrl.endsWith(path));
-  const address = `${hasScheme ? '' : 'https://'}${trimmedUrl}${isComplete ? '' : path}`;
-  if (!URL.canParse(address) || address === ownBaseUrl) return undefined;
+  const baseUrl = `${hasScheme ? '' : 'https://'}${trimmedUrl}${isComplete ? '' : path}`;
+  if (!URL.canParse(baseUrl) || baseUrl === ownBaseUrl) return undefined;
 
-  const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
+  const name = new URL(baseUrl).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
   // A key that is written out is not kept: the entry then uses the provider's own variable.
   const keyVariable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? keyVariable ?? provider.apiKeyEnv;
-  const entry = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
+  const entry = { baseUrl, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
 
   return { name: registerProviderName(name, entry, addressProviders), entry };
 }
@@ -109,12 +109,12 @@ export function findProviderEntry(
  * address or key has, and returns the name.
  */
 function registerProviderName(
-  host: string,
+  hostName: string,
   entry: JsonObject,
   addressProviders: ConversionContext['addressProviders'],
 ): string {
   // Names of built-in providers are single words.
-  const name = host.includes('-') ? host : `${host}-address`;
+  const name = hostName.includes('-') ? hostName : `${hostName}-address`;
   const serialisedEntry = JSON.stringify(entry);
   const freeName = findUnusedName(
     name,

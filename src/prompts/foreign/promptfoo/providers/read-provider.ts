@@ -10,11 +10,11 @@ import { ENVIRONMENT_TAG } from './declared/entry-placeholders.ts';
 import { findModelName } from './model-names.ts';
 import type { DeclaredProvider, PromptfooProvider, WrittenProvider } from './promptfoo-provider.ts';
 import { findProviderEntry } from './provider-base-url.ts';
-import { KEEPS_ID, readProviderParts } from './provider-parts.ts';
+import { PROVIDER_THAT_KEEPS_ID, readProviderParts } from './provider-parts.ts';
 import { withDefaults } from './sent-settings.ts';
 
-/** Providers whose requests take the `config` of a prompt. */
-const TAKES_PROMPT_CONFIG =
+/** Matches the ids of providers whose requests take the `config` of a prompt. */
+const PROVIDER_WITH_PROMPT_CONFIG =
   /^(?:openai|anthropic|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf):/u;
 
 /** Matches a Python file and possibly the name of a function: `python:provider.py:call_api`. */
@@ -25,11 +25,11 @@ const PROVIDER_KEYS: KnownKeys = {
   unsupported: ['env', 'inputs'],
 };
 
-/** Matches variables that name a model, and whose value may be shown because it is not a key. */
+/** Matches variables that name a model, whose values may be shown because they are not keys. */
 const MODEL_VARIABLE =
   /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
-/** Code that parses an answer that is JSON. */
+/** Code of a transform that parses an answer if it is JSON. */
 const PARSE_ANSWER_CODE = `try { return JSON.parse(output); } catch {}
 return output;`;
 
@@ -48,7 +48,7 @@ export function readPromptfooProvider(
   }
 
   const { writtenId: id, label, entries } = readProviderParts(item);
-  conversion.reportKeys(entries, PROVIDER_KEYS, ' of a provider');
+  conversion.reportKeys(entries, PROVIDER_KEYS, { owner: 'a provider' });
   const config = entries.get('config');
   const transform = entries.get('transform')?.scalar;
   return convertProvider({ id, place: item, ...role, config, label, transform }, conversion);
@@ -57,6 +57,7 @@ export function readPromptfooProvider(
 /** The way in which a configuration uses a provider. */
 type ProviderRole = Pick<WrittenProvider, 'promptConfig' | 'isJudge'>;
 
+/** Converts a provider to a model, or to the entry of a program or an address. */
 function convertProvider(
   writtenProvider: WrittenProvider,
   conversion: ConversionContext,
@@ -69,21 +70,21 @@ function convertProvider(
 
   const declaredProvider = declareProvider(provider, conversion);
   const [firstSetting] = provider.promptConfig?.values() ?? [];
-  if (firstSetting && (declaredProvider || !TAKES_PROMPT_CONFIG.test(provider.id))) {
+  if (firstSetting && (declaredProvider || !PROVIDER_WITH_PROMPT_CONFIG.test(provider.id))) {
     conversion.reportOmission(
       firstSetting,
       `settings of a prompt or of all tests have no equivalent for \`${provider.id}\``,
     );
   }
 
-  if (declaredProvider) return convertDeclared(declaredProvider, provider, conversion);
+  if (declaredProvider) return convertDeclaredProvider(declaredProvider, provider, conversion);
   return conversion.omissionCount > omissionsBefore
     ? undefined
     : convertModel(provider, conversion);
 }
 
 /** Converts a program or an address, which is left out if it may not be run. */
-function convertDeclared(
+function convertDeclaredProvider(
   declaredProvider: DeclaredProvider,
   provider: WrittenProvider,
   conversion: ConversionContext,
@@ -103,8 +104,8 @@ function convertDeclared(
 }
 
 /**
- * Returns a provider with the environment variables in the id of its model filled in, if their
- * names are those of models.
+ * Returns a provider with the environment variables in its id filled in, if their names show that
+ * they name models.
  */
 function fillModelVariables(
   provider: WrittenProvider,
@@ -187,7 +188,7 @@ function convertModelSettings(
   return { settings, output, answerTransform };
 }
 
-/** Returns code that runs the given transforms one after the other; undefined without any. */
+/** Returns code that runs two transforms one after the other; undefined if there are none. */
 function composeTransforms(
   codes: readonly [string | undefined, string | undefined],
 ): string | undefined {
@@ -213,6 +214,6 @@ function listTestedNames({ id, label, place }: WrittenProvider): string[] {
   const { file, functionName = 'default' } = PYTHON_PROVIDER_ID.exec(id)?.groups ?? {};
   const isPython = file !== undefined;
   const testedId = isPython && !place.isMap ? `python:${file}:${functionName}` : id;
-  const isIdKnown = isPython || KEEPS_ID.test(id);
+  const isIdKnown = isPython || PROVIDER_THAT_KEEPS_ID.test(id);
   return [...(label === undefined ? [] : [label]), ...(isIdKnown ? [testedId] : [])];
 }

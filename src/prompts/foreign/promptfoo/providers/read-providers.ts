@@ -3,8 +3,14 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { includesPrompt, type PromptNames, readReferences } from '../prompts/prompt-references.ts';
 import type { PromptfooProvider } from './promptfoo-provider.ts';
-import { KEEPS_ID, readProviderParts, readWrittenParts } from './provider-parts.ts';
+import { PROVIDER_THAT_KEEPS_ID, readPartsOrId, readProviderParts } from './provider-parts.ts';
 import { readPromptfooProvider } from './read-provider.ts';
+
+export const OTHER_OUTPUT_MESSAGE =
+  'an answer format other than that of the first provider has no equivalent';
+
+/** Matches a file that lists providers. */
+const PROVIDERS_FILE = /^file:\/\/.*\.(?:ya?ml|json)$/iu;
 
 /** The prompt that is converted, among all prompts of its configuration. */
 interface PromptChoice {
@@ -32,13 +38,13 @@ export function readPromptfooProviders(
   for (const item of items) {
     const provider = readPromptfooProvider(item, conversion, { promptConfig });
     const isAsked = includesPrompt(
-      listReferences(item, referencesByProvider, prompts.all, conversion),
+      findPromptReferences(item, referencesByProvider, prompts.all, conversion),
       prompts.chosen,
     );
     if (!conversion.isForTest) reportListedPrompts(item, conversion);
     if (!provider) continue;
 
-    const label = prompts.chosen.readsLabel ? (readWrittenParts(item).label ?? '') : undefined;
+    const label = prompts.chosen.readsLabel ? (readPartsOrId(item).label ?? '') : undefined;
     const key = JSON.stringify([getProviderKey({ ...provider, label }), isAsked]);
     const names = [...(providersByKey.get(key)?.names ?? []), ...provider.names];
     providersByKey.set(key, { ...provider, names, label, isAsked });
@@ -48,8 +54,8 @@ export function readPromptfooProviders(
 }
 
 /**
- * Collects the providers to which a judge can refer: promptfoo takes the last of equal ids, and
- * labels only if no id is equal.
+ * Collects the providers to which a judge can refer. Of equal ids promptfoo takes the last; it looks
+ * for a label only if there is no such id.
  */
 export function collectNamedProviders(
   node: YamlValue | undefined,
@@ -61,7 +67,7 @@ export function collectNamedProviders(
   const items = listProviderItems(node, conversion).filter(item => item.scalar === undefined);
   for (const item of items) {
     const { id } = readProviderParts(item);
-    if (KEEPS_ID.test(id)) namedProviders.set(id, item);
+    if (PROVIDER_THAT_KEEPS_ID.test(id)) namedProviders.set(id, item);
   }
 
   for (const item of items) {
@@ -93,17 +99,14 @@ export function hasOtherOutput(
   return !entry && JSON.stringify(output) !== JSON.stringify(first?.output);
 }
 
-export const OTHER_OUTPUT =
-  'an answer format other than that of the first provider has no equivalent';
-
 /** Reports that a test file can't list the prompts of a provider, because it is for one prompt. */
 function reportListedPrompts(item: YamlValue, conversion: ConversionContext): void {
-  const referencesByProvider =
+  const promptsNode =
     item.scalar === undefined ? readProviderParts(item).entries.get('prompts') : undefined;
-  if (referencesByProvider === undefined) return;
+  if (promptsNode === undefined) return;
   const { id } = readProviderParts(item);
   conversion.reportHarmless(
-    referencesByProvider,
+    promptsNode,
     `\`prompts\` of the provider \`${id}\` has no equivalent: the test file names the models that are asked with its prompt`,
   );
 }
@@ -118,29 +121,29 @@ function groupReferencesByProvider(
   const referencesByProvider = new Map<string, readonly string[] | undefined>();
   for (const item of items) {
     if (item.scalar !== undefined) continue;
-    const { id, label, isById, entries } = readProviderParts(item);
+    const { id, label, isKeyedById, entries } = readProviderParts(item);
     const references = readReferences(entries.get('prompts'));
     referencesByProvider.set(id, references);
-    if (label !== undefined && isById) referencesByProvider.set(label, references);
+    if (label !== undefined && !isKeyedById) referencesByProvider.set(label, references);
   }
   return referencesByProvider;
 }
 
 /**
- * Returns the references to the prompts of a provider; undefined for every prompt. Reports
- * references to no prompt.
+ * Returns the references to the prompts of a provider; undefined if it gets every prompt. Reports
+ * references that name no prompt.
  */
-function listReferences(
+function findPromptReferences(
   item: YamlValue,
   referencesByProvider: ReadonlyMap<string, readonly string[] | undefined>,
   prompts: readonly PromptNames[],
   conversion: ConversionContext,
 ): readonly string[] | undefined {
-  const { id, writtenId, label } = readWrittenParts(item);
+  const { id, writtenId, label } = readPartsOrId(item);
   const references = referencesByProvider.get(label ?? id);
   if (references === undefined) return undefined;
 
-  if (label === undefined && !KEEPS_ID.test(writtenId)) {
+  if (label === undefined && !PROVIDER_THAT_KEEPS_ID.test(writtenId)) {
     conversion.reportOmission(
       item,
       `\`prompts\` of the provider \`${id}\` has no equivalent: it has no \`label\``,
@@ -163,7 +166,7 @@ function listProviderItems(node: YamlValue, conversion: ConversionContext): Yaml
   const items = isJsonList(node.toJson()) ? node.readItems('providers') : [node];
   return items.flatMap(item => {
     const { scalar } = item;
-    if (scalar === undefined || !/^file:\/\/.*\.(?:ya?ml|json)$/iu.test(scalar)) return [item];
+    if (scalar === undefined || !PROVIDERS_FILE.test(scalar)) return [item];
     return listProviderItems(conversion.files.readYaml(scalar, item), conversion);
   });
 }

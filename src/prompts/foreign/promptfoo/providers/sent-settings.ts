@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 
-// The tables and patterns of this file describe what promptfoo sends to each provider.
+// The tables and patterns of this file describe what promptfoo 0.121 sends to each provider.
 
 const DEFAULT_TEMPERATURE: JsonObject = { temperature: 0 };
 const DEFAULT_MAX_TOKENS: JsonObject = { maxOutputTokens: 1024 };
@@ -22,7 +22,7 @@ export const AZURE_REASONING_MODEL =
 const REASONING_MODEL_WITH_TEMPERATURE =
   /^(?:groq:(?!responses:).*(?:gpt-oss|qwen)|xai:grok-(?:3-mini|(?:4|build|code-fast|latest)(?!.*non-reasoning)))/u;
 
-/** Matches models for which Anthropic's Messages refuses a temperature. */
+/** Matches models that refuse a temperature at Anthropic. */
 const MODEL_WITHOUT_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
 
 /** Matches the ids of providers that are asked like OpenAI's Chat Completions. */
@@ -34,7 +34,7 @@ const CHAT_SETTINGS = ['temperature', 'max_tokens', 'top_p', 'stop', 'seed', ...
 const REASONING_SETTINGS = ['max_completion_tokens', 'reasoning_effort'];
 const RESPONSES_SETTINGS = ['temperature', 'max_output_tokens', 'top_p', 'reasoning_effort'];
 
-/** The settings that the models of a provider get, by the beginning of their ids. */
+/** The settings that promptfoo sends to the models of a provider, by the beginning of their ids. */
 const SETTINGS_BY_PROVIDER: readonly (readonly [prefix: string, settings: readonly string[]])[] = [
   ['anthropic:', ['temperature', 'max_tokens', 'top_p', 'top_k', 'stop_sequences']],
   ['google:', ['temperature', 'maxOutputTokens', 'topP', 'topK', 'stopSequences']],
@@ -64,8 +64,8 @@ export interface ConfigSource {
 }
 
 /**
- * Returns settings with the defaults of promptfoo, which sends Messages no temperature together
- * with `top_p`.
+ * Returns settings with the defaults of promptfoo. It sends Anthropic no temperature together with
+ * `top_p`.
  */
 export function withDefaults(id: string, model: string, settings: JsonObject): JsonObject {
   const { temperature, ...otherSettings } = { ...getDefaultSettings(id, model), ...settings };
@@ -88,6 +88,7 @@ function getDefaultSettings(id: string, model: string): JsonObject {
   return takesTemperature ? { ...DEFAULT_TEMPERATURE, ...DEFAULT_MAX_TOKENS } : DEFAULT_MAX_TOKENS;
 }
 
+/** Returns the deployment in an id of Azure, and its interface; undefined for any other id. */
 export function parseAzureDeployment(
   id: string,
 ): { deployment: string; isResponses: boolean } | undefined {
@@ -102,18 +103,15 @@ export function parseAzureDeployment(
 }
 
 /** Returns true if promptfoo sends a setting of a `config` to a model. */
-export function isSent({ id, sendsAllKeys = false }: ConfigSource, key: string): boolean {
+export function isSentSetting({ id, sendsAllKeys = false }: ConfigSource, key: string): boolean {
   if (sendsAllKeys || key === 'service_tier') return true;
   if (key === 'thinkingConfig') return false;
-  // Chat Completions gets it for the o series only.
+  // OpenAI's Chat Completions gets it only for models of the o series.
   if (key === 'reasoning') return !/^openai:(?!responses:)(?!(?:.*[/:])?o[134])/u.test(id);
   return listSentSettings(id)?.includes(key) ?? true;
 }
 
-/**
- * Returns the settings that promptfoo sends to a model of the providers that get only some;
- * undefined for others, which get all.
- */
+/** Returns the settings that promptfoo sends to a model; undefined if it sends all of them. */
 function listSentSettings(id: string): readonly string[] | undefined {
   const [, settings] = SETTINGS_BY_PROVIDER.find(([prefix]) => id.startsWith(prefix)) ?? [];
   if (settings) return settings;

@@ -152,10 +152,11 @@ export const ANSWER_CHANGING_KEYS = new Set([
   'web_search_options',
 ]);
 
+/** Keys of a `config` that hold the format of answers. */
 export const RESPONSE_FORMAT_KEYS = ['response_format', 'response_mime_type', 'responseMimeType'];
 
 /** Returns our name of a setting; one that isn't renamed stays as it is. */
-export function toOwnName(key: string): string {
+export function toOwnSettingName(key: string): string {
   return RENAMED_SETTINGS.get(key) ?? key;
 }
 

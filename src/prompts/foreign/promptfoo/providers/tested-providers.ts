@@ -4,19 +4,20 @@ import { includesName } from '../prompts/prompt-references.ts';
 import type { ConfiguredTest, ConfiguredTests } from '../tests/configured-test.ts';
 import type { PromptfooProvider } from './promptfoo-provider.ts';
 import { readPromptfooProvider } from './read-provider.ts';
-import { getProviderKey, hasOtherOutput, OTHER_OUTPUT } from './read-providers.ts';
+import { getProviderKey, hasOtherOutput, OTHER_OUTPUT_MESSAGE } from './read-providers.ts';
 
-/** The tests, each with the models that it runs with, and the providers that only tests name. */
+/** The tests with the models that each runs with, and the providers that only tests name. */
 interface TestedProviders {
   readonly testsWithModels: ConfiguredTests;
-  /** They come after those of the configuration. */
+  /** The providers that only tests name; their indices follow those of the configuration. */
   readonly testProviders: readonly PromptfooProvider[];
 }
 
 /** The providers of a configuration. */
 interface ConfiguredProviders {
+  /** All of them, with those that may not be run. */
   readonly listedProviders: readonly PromptfooProvider[];
-  /** Those that get the prompt. */
+  /** Those that are asked with the chosen prompt. */
   readonly askedProviders: readonly PromptfooProvider[];
 }
 
@@ -40,7 +41,7 @@ export function withTestedProviders(
     askedProviders.map(provider => [getProviderKey(provider), provider]),
   );
   const all = tests.all.map(test =>
-    chooseModels(test, providers, { providersByKey, settings }, conversion),
+    assignModels(test, providers, { providersByKey, settings }, conversion),
   );
 
   return {
@@ -50,7 +51,7 @@ export function withTestedProviders(
 }
 
 /** The models that the tests share. */
-interface TestedModels {
+interface SharedModels {
   /** The providers that are asked; those that only tests name are added. */
   readonly providersByKey: Map<string, PromptfooProvider>;
   /** The settings of the prompt and of all tests. */
@@ -58,46 +59,47 @@ interface TestedModels {
 }
 
 /** Returns a test with the indices of its models. Adds its own provider to `providersByKey`. */
-function chooseModels(
+function assignModels(
   test: ConfiguredTest,
   { listedProviders, askedProviders }: ConfiguredProviders,
-  { providersByKey, settings }: TestedModels,
+  { providersByKey, settings }: SharedModels,
   conversion: ConversionContext,
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
   const { provider, providers: references } = test;
   reportUnknownProviders(test, listedProviders, conversion);
-  const models = askedProviders.flatMap(({ names }, index) =>
+  const modelIndices = askedProviders.flatMap(({ names }, index) =>
     includesName(references, names) ? [index] : [],
   );
   const ownProvider =
     provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
-  const isOther =
+  const hasUnsupportedOutput =
     ownProvider !== undefined &&
-    models.length > 0 &&
+    modelIndices.length > 0 &&
     hasOtherOutput(ownProvider, askedProviders[0]);
-  if (isOther) conversion.reportOmission(ownProvider.place, OTHER_OUTPUT);
-  const isUnasked = models.length === 0 && listedProviders.some(isAskedBy(references));
+  if (hasUnsupportedOutput) conversion.reportOmission(ownProvider.place, OTHER_OUTPUT_MESSAGE);
+  const namesOnlyLeftOutModels =
+    modelIndices.length === 0 && listedProviders.some(provider => isAskedBy(references, provider));
   const isLeftOut =
     test.isLeftOut ||
-    isUnasked ||
+    namesOnlyLeftOutModels ||
     ownProvider?.isLeftOut === true ||
     conversion.omissionCount > omissionsBefore;
-  if (!ownProvider || isOther || models.length === 0) return { ...test, models, isLeftOut };
+  if (!ownProvider || hasUnsupportedOutput || modelIndices.length === 0) {
+    return { ...test, modelIndices, isLeftOut };
+  }
 
   const key = getProviderKey(ownProvider);
   if (!providersByKey.has(key)) providersByKey.set(key, ownProvider);
-  return { ...test, models: [[...providersByKey.keys()].indexOf(key)], isLeftOut };
+  return { ...test, modelIndices: [[...providersByKey.keys()].indexOf(key)], isLeftOut };
 }
 
-/**
- * Returns a test for providers that references include and that get the prompt, unless they are
- * left out.
- */
+/** Returns true if references include a provider that gets the chosen prompt. */
 function isAskedBy(
   references: readonly string[] | undefined,
-): (provider: PromptfooProvider) => boolean {
-  return ({ names, isAsked }) => isAsked !== false && includesName(references, names);
+  { names, isAsked = true }: PromptfooProvider,
+): boolean {
+  return isAsked && includesName(references, names);
 }
 
 /** Reports references to no provider, which promptfoo refuses. */

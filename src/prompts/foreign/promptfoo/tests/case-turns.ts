@@ -5,8 +5,8 @@ import type { ConfiguredTest } from './configured-test.ts';
 /** Stands for the index of a case that is left out. */
 const LEFT_OUT = -1;
 
-/** A turn before it is known whose answers it takes. */
-export type WrittenTurn = Omit<ConvertedTurn, 'afterIndices'>;
+/** A turn whose preceding cases are not known yet. */
+export type UnlinkedTurn = Omit<ConvertedTurn, 'afterIndices'>;
 
 /**
  * Returns the position of a test in a sequence of tests that run one after another; undefined if
@@ -17,13 +17,13 @@ export function findTurn(
   testNumber: number,
   { template }: { readonly template: string | undefined },
   { variables, isForTest }: ConversionContext,
-): WrittenTurn | undefined {
+): UnlinkedTurn | undefined {
   if (!isForTest || template === undefined) return undefined;
 
   const isConversation = mentionsVariable(template, '_conversation');
   if (!isConversation && variables.stored.length === 0) return undefined;
 
-  const { storesAs, leavesOutConversation = false } = options;
+  const { answerVariable, leavesOutConversation = false } = options;
   const texts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
 
   return {
@@ -32,7 +32,7 @@ export function findTurn(
       !leavesOutConversation && {
         conversationKey: JSON.stringify(metadata['conversationId'] ?? null),
       }),
-    ...(storesAs !== undefined && { answerVariable: storesAs }),
+    ...(answerVariable !== undefined && { answerVariable }),
     usedAnswerVariables: variables.stored.filter(name =>
       texts.some(text => mentionsVariable(text, name)),
     ),
@@ -53,31 +53,31 @@ export function mentionsVariable(text: string, name: string): boolean {
  */
 export class CaseAnswers {
   /** The index of each case by the key of its answer; `LEFT_OUT` for a case that is left out. */
-  readonly #cases = new Map<string, number>();
+  readonly #indicesByAnswerKey = new Map<string, number>();
 
-  /** Returns true if a turn takes the answer of a case that is left out. */
-  lacksAnswerFor(turn: WrittenTurn | undefined): boolean {
+  /** Returns true if a turn uses the answer of a case that is left out. */
+  lacksAnswerFor(turn: UnlinkedTurn | undefined): boolean {
     return turn !== undefined && this.#findPrecedingCases(turn).includes(LEFT_OUT);
   }
 
   /** Records that the case of a turn is left out. */
-  leaveOut(turn: WrittenTurn | undefined): void {
-    for (const key of turn ? listAnswerKeys(turn) : []) this.#cases.set(key, LEFT_OUT);
+  leaveOut(turn: UnlinkedTurn | undefined): void {
+    for (const key of turn ? listAnswerKeys(turn) : []) this.#indicesByAnswerKey.set(key, LEFT_OUT);
   }
 
-  /** Adds a case by its index, and returns its turn. */
-  add(turn: WrittenTurn, index: number): ConvertedTurn {
+  /** Adds the case of a turn by its index, and returns the turn with its preceding cases. */
+  add(turn: UnlinkedTurn, index: number): ConvertedTurn {
     const afterIndices = this.#findPrecedingCases(turn);
-    for (const key of listAnswerKeys(turn)) this.#cases.set(key, index);
+    for (const key of listAnswerKeys(turn)) this.#indicesByAnswerKey.set(key, index);
     return { ...turn, afterIndices };
   }
 
-  #findPrecedingCases({ conversationKey, usedAnswerVariables }: WrittenTurn): number[] {
+  #findPrecedingCases({ conversationKey, usedAnswerVariables }: UnlinkedTurn): number[] {
     const keys = [
       ...listConversationKeys(conversationKey),
       ...usedAnswerVariables.map(toVariableKey),
     ];
-    return keys.flatMap(key => this.#cases.get(key) ?? []);
+    return keys.flatMap(key => this.#indicesByAnswerKey.get(key) ?? []);
   }
 }
 
@@ -85,13 +85,13 @@ export class CaseAnswers {
  * Returns the keys of the conversation that an answer continues, and of the variable in which it is
  * stored.
  */
-function listAnswerKeys({ conversationKey, answerVariable }: WrittenTurn): string[] {
+function listAnswerKeys({ conversationKey, answerVariable }: UnlinkedTurn): string[] {
   const storeKeys = answerVariable === undefined ? [] : [toVariableKey(answerVariable)];
   return [...listConversationKeys(conversationKey), ...storeKeys];
 }
 
-function listConversationKeys(conversation: string | undefined): string[] {
-  return conversation === undefined ? [] : [`conversation ${conversation}`];
+function listConversationKeys(conversationKey: string | undefined): string[] {
+  return conversationKey === undefined ? [] : [`conversation ${conversationKey}`];
 }
 
 function toVariableKey(name: string): string {

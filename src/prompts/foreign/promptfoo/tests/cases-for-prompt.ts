@@ -8,25 +8,25 @@ import type { ConversionContext } from '../conversion-context.ts';
 import type { SourcePlace } from '../files/source-files.ts';
 import { fillVariables } from '../nunjucks/fill-variables.ts';
 import { includesPrompt } from '../prompts/prompt-references.ts';
-import { CaseAnswers, findTurn, mentionsVariable, type WrittenTurn } from './case-turns.ts';
+import { CaseAnswers, findTurn, mentionsVariable, type UnlinkedTurn } from './case-turns.ts';
 import { type ConfiguredTest, type ConfiguredTests, countCombinations } from './configured-test.ts';
 import type { PromptNeeds } from './prompt-needs.ts';
 import { renderInputs } from './render-inputs.ts';
 import { type Combination, chooseCombination } from './variable-combinations.ts';
 
-/** Maximum number of characters in all inputs of all cases. */
+/** Maximum number of characters in the inputs of all cases together. */
 const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
 
-/** A case with its position in the configuration. */
+/** A case of the test file, and where it comes from. */
 interface LocatedCase extends ConvertedCase {
-  readonly text: TestFileCase;
+  readonly testCase: TestFileCase;
 }
 
 /** The cases of a prompt. */
 export interface CasesForPrompt {
   readonly cases: readonly LocatedCase[];
   /** The number of cases that are left out. */
-  readonly leftOutCount: number;
+  readonly leftOutCaseCount: number;
 }
 
 /** Returns the cases for the inputs of a prompt, each with a value for every input. */
@@ -39,17 +39,17 @@ export function buildCases(
   for (const [index, test] of all.entries()) {
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
 
-    const isDropped = test.isLeftOut && conversion.isForTest;
-    const hasModels = test.models?.length !== 0;
+    const isTestLeftOut = test.isLeftOut && conversion.isForTest;
+    const hasModels = test.modelIndices?.length !== 0;
     const turn = findTurn(test, index, needs, conversion);
 
     // Without the answer of a test that is left out, another prompt would be asked.
-    const isLeftOut = isDropped || (hasModels && cases.lacksAnswerFor(turn));
+    const isLeftOut = isTestLeftOut || (hasModels && cases.lacksAnswerFor(turn));
     if (isLeftOut) cases.leaveOut(countCombinations(test.vars), hasModels ? turn : undefined);
     if (!hasModels) continue;
 
     const generatedCases = generateCases(test, index + 1, needs, conversion);
-    if (isDropped) reportFaultsOfFirstCase(generatedCases, conversion);
+    if (isTestLeftOut) reportFaultsOfFirstCase(generatedCases, conversion);
     if (isLeftOut) continue;
 
     const line = (test.place && conversion.findConfigurationLine(test.place)) ?? place.line;
@@ -64,7 +64,7 @@ export function buildCases(
 interface CaseOrigin {
   readonly line: number;
   readonly test: ConfiguredTest;
-  readonly turn: WrittenTurn | undefined;
+  readonly turn: UnlinkedTurn | undefined;
   /** The repetitions of a test that doesn't set its own. */
   readonly repeat: number | undefined;
 }
@@ -72,7 +72,7 @@ interface CaseOrigin {
 /** Collects the cases, and counts those that are left out. */
 class CaseList implements CasesForPrompt {
   readonly cases: LocatedCase[] = [];
-  leftOutCount = 0;
+  leftOutCaseCount = 0;
   readonly #answers = new CaseAnswers();
   readonly #size: InputSize;
   readonly #conversion: ConversionContext;
@@ -82,19 +82,20 @@ class CaseList implements CasesForPrompt {
     this.#conversion = conversion;
   }
 
-  /** Returns true if a turn takes the answer of a case that is left out. */
-  lacksAnswerFor(turn: WrittenTurn | undefined): boolean {
+  /** Returns true if a turn uses the answer of a case that is left out. */
+  lacksAnswerFor(turn: UnlinkedTurn | undefined): boolean {
     return this.#answers.lacksAnswerFor(turn);
   }
 
-  leaveOut(count: number, turn: WrittenTurn | undefined): void {
-    this.leftOutCount += count;
+  /** Counts the cases of a test as left out. */
+  leaveOut(count: number, turn: UnlinkedTurn | undefined): void {
+    this.leftOutCaseCount += count;
     this.#answers.leaveOut(turn);
   }
 
   /** Adds a case, unless it is left out. */
   add(
-    { isLeftOut, text, ...fields }: GeneratedCase,
+    { isLeftOut, testCase, ...fields }: GeneratedCase,
     { line, test, turn, repeat }: CaseOrigin,
   ): void {
     this.#conversion.budget.countStep();
@@ -104,13 +105,13 @@ class CaseList implements CasesForPrompt {
       return;
     }
 
-    this.#size.add(text.inputs);
+    this.#size.add(testCase.inputs);
     this.cases.push({
       ...fields,
       line,
-      modelIndices: test.models,
+      modelIndices: test.modelIndices,
       ...(turn && { turn: this.#answers.add(turn, this.cases.length) }),
-      text: { ...text, repeat: countRepetitions(test, repeat) },
+      testCase: { ...testCase, repeat: countRepetitions(test, repeat) },
     });
   }
 }
@@ -154,6 +155,7 @@ class InputSize {
   }
 }
 
+/** A case before it is placed among the others. */
 type GeneratedCase = Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean };
 
 /** Makes a case for each combination of the values of a test's variables. */
@@ -163,13 +165,13 @@ function* generateCases(
   needs: PromptNeeds,
   conversion: ConversionContext,
 ): Generator<GeneratedCase> {
-  const count = countCombinations(test.vars);
+  const combinationCount = countCombinations(test.vars);
   const hasCode = needs.hasCode || usesCode(test);
 
   const seesMetadata = hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0;
   const { transform, judge } = test.options;
 
-  for (let index = 0; index < count; index += 1) {
+  for (let index = 0; index < combinationCount; index += 1) {
     const combination = chooseCombination(test.vars, index);
     const { texts, values } = combination;
     const name = test.name === undefined ? `case ${testNumber}` : fillVariables(test.name, texts);
@@ -182,8 +184,8 @@ function* generateCases(
       isLeftOut,
       leftOutCheckCount: expectationLists.filter(expectations => expectations === undefined).length,
       vars: values,
-      text: {
-        name: count > 1 ? `${name} (${index + 1})` : name,
+      testCase: {
+        name: combinationCount > 1 ? `${name} (${index + 1})` : name,
         inputs,
         vars: hasCode ? withoutInputs(values, inputs) : {},
         metadata: seesMetadata ? test.metadata : undefined,
@@ -208,7 +210,7 @@ function usesCode({ options, asserts }: ConfiguredTest): boolean {
   );
 }
 
-/** Returns the expectations of an assertion; undefined if it is left out. */
+/** Returns the expectations of an assertion; undefined if the assertion is left out. */
 function toExpectations(
   assertion: Assertion | undefined,
   combination: Combination,
@@ -219,8 +221,8 @@ function toExpectations(
 }
 
 /**
- * Reports an assertion with a variable whose value is known only after an earlier case has been
- * answered.
+ * Reports an assertion with a variable that keeps the answer of an earlier case, and returns true;
+ * false for any other.
  */
 function omitStoredVariable(
   { place, value, transform }: Assertion,
@@ -237,7 +239,7 @@ function omitStoredVariable(
   return true;
 }
 
-/** Returns the values that differ from the input of their name, or have none. */
+/** Returns the values that are not equal to an input with their name. */
 function withoutInputs(
   vars: Readonly<Record<string, JsonValue>>,
   inputs: Readonly<Record<string, string>>,

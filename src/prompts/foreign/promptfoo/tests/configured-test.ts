@@ -9,6 +9,7 @@ export interface ConfiguredTests {
   readonly all: readonly ConfiguredTest[];
   readonly place: SourcePlace;
   readonly settings: RunSettings;
+  /** The names of all variables. */
   readonly names: readonly string[];
 }
 
@@ -18,21 +19,21 @@ export interface ConfiguredTest {
   /** Undefined if it has no single position. */
   readonly place: SourcePlace | undefined;
   /** The variables; each of several values makes its own case. */
-  readonly vars: ReadonlyMap<string, readonly Variable[]>;
+  readonly vars: ReadonlyMap<string, readonly VariableValue[]>;
   /** Undefined for an assertion that is left out. */
   readonly asserts: readonly (Assertion | undefined)[];
   readonly options: ConfiguredTestOptions;
   readonly metadata: JsonObject;
   /** The number of its scenario; undefined if it belongs to none. */
-  readonly scenario?: number | undefined;
+  readonly scenarioNumber?: number | undefined;
   /** References to its prompts; undefined for every prompt. */
   readonly prompts?: readonly string[] | undefined;
   /** References to the configuration's providers that it runs with; undefined for all of them. */
   readonly providers?: readonly string[] | undefined;
-  /** The provider to use instead of them. */
+  /** The provider to use instead of the configuration's. */
   readonly provider?: YamlValue | undefined;
   /** The indices of the models to run it with; undefined for all. */
-  readonly models?: readonly number[];
+  readonly modelIndices?: readonly number[];
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
   /** True if promptfoo would not accept it as a test. */
@@ -40,12 +41,12 @@ export interface ConfiguredTest {
 }
 
 /** A value of a variable. */
-export interface Variable {
+export interface VariableValue {
   /** The text that promptfoo makes of it: an object is `[object Object]`. */
   readonly text: string;
   /** The value for code. */
   readonly json: JsonValue;
-  /** Undefined for a value of another kind than a text. */
+  /** The place in the configuration; undefined for a value that is not a text. */
   readonly place?: SourcePlace;
   /** The name of the file whose content it is, as written. */
   readonly file?: string;
@@ -60,15 +61,15 @@ interface ConfiguredTestOptions {
   readonly provider?: YamlValue | undefined;
   /** The model that judges. */
   readonly judge?: JudgeSetting | undefined;
-  /** The variable in which the answer is kept for later tests. */
-  readonly storesAs?: string | undefined;
+  /** The variable that keeps the answer for later tests. */
+  readonly answerVariable?: string | undefined;
   /** True to leave the conversation out of its prompt. */
   readonly leavesOutConversation?: boolean | undefined;
   /** The number of its repetitions. */
   readonly repeat?: number | undefined;
 }
 
-/** A test without anything: promptfoo asks each prompt once. */
+/** A test without variables or assertions: promptfoo asks each prompt once. */
 export const EMPTY_TEST: ConfiguredTest = {
   name: undefined,
   place: undefined,
@@ -79,7 +80,7 @@ export const EMPTY_TEST: ConfiguredTest = {
   isLeftOut: false,
 };
 
-/** Returns a test with the parts of another that it overrides or adds to. */
+/** Returns a test with the parts of another, which override its own or are added to them. */
 export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): ConfiguredTest {
   return {
     name: override.name ?? base.name,
@@ -87,7 +88,7 @@ export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): Conf
     vars: new Map([...base.vars, ...override.vars]),
     asserts: [...base.asserts, ...override.asserts],
     metadata: { ...base.metadata, ...override.metadata },
-    scenario: override.scenario ?? base.scenario,
+    scenarioNumber: override.scenarioNumber ?? base.scenarioNumber,
     prompts: override.prompts ?? base.prompts,
     providers: override.providers ?? base.providers,
     provider: override.provider ?? base.provider,
@@ -95,7 +96,7 @@ export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): Conf
       transformVars: override.options.transformVars ?? base.options.transformVars,
       transform: override.options.transform ?? base.options.transform,
       provider: override.options.provider ?? base.options.provider,
-      storesAs: override.options.storesAs ?? base.options.storesAs,
+      answerVariable: override.options.answerVariable ?? base.options.answerVariable,
       leavesOutConversation:
         override.options.leavesOutConversation ?? base.options.leavesOutConversation,
       repeat: override.options.repeat ?? base.options.repeat,
@@ -105,12 +106,13 @@ export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): Conf
 }
 
 /**
- * Returns a scenario's test with its own conversation, as in promptfoo; any other test unchanged.
+ * Returns a test of a scenario with a conversation of that scenario, as in promptfoo, unless it names
+ * one; any other test unchanged.
  */
 export function withConversation(test: ConfiguredTest): ConfiguredTest {
-  const { scenario, metadata } = test;
-  if (scenario === undefined || (metadata['conversationId'] ?? null) !== null) return test;
-  return { ...test, metadata: { ...metadata, conversationId: `__scenario_${scenario}__` } };
+  const { scenarioNumber, metadata } = test;
+  if (scenarioNumber === undefined || (metadata['conversationId'] ?? null) !== null) return test;
+  return { ...test, metadata: { ...metadata, conversationId: `__scenario_${scenarioNumber}__` } };
 }
 
 /** Returns the number of cases that the values of a test's variables make. */

@@ -1,6 +1,7 @@
 import type { ConversionContext } from '../conversion-context.ts';
 import type { SourcePlace } from '../files/source-files.ts';
 
+/** Media types of images by the extension of their file. */
 const IMAGE_TYPE_BY_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['jpg', 'image/jpeg'],
   ['jpeg', 'image/jpeg'],
@@ -12,7 +13,7 @@ const IMAGE_TYPE_BY_EXTENSION: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The beginnings of images in base64, which take precedence over the file's extension. */
-const IMAGE_SIGNATURES: readonly (readonly [beginning: string, mediaType: string])[] = [
+const IMAGE_SIGNATURES: readonly (readonly [signature: string, mediaType: string])[] = [
   ['/9j/', 'image/jpeg'],
   ['iVBORw0KGgo', 'image/png'],
   ['R0lGOD', 'image/gif'],
@@ -37,7 +38,7 @@ export function readMediaVariable(
   }
 
   const content = conversion.files.readBase64(file, place);
-  const [, type = typeByName] =
-    IMAGE_SIGNATURES.find(([beginning]) => content.startsWith(beginning)) ?? [];
-  return `data:${type};base64,${content}`;
+  const [, mediaType = typeByName] =
+    IMAGE_SIGNATURES.find(([signature]) => content.startsWith(signature)) ?? [];
+  return `data:${mediaType};base64,${content}`;
 }

@@ -8,7 +8,7 @@ import type { PromptNames } from '../prompts/prompt-references.ts';
 import type { ConfiguredModels } from '../providers/configured-models.ts';
 import type { JsonVariables } from './variable-kinds.ts';
 
-/** A prompt with its inputs. */
+/** A prompt with the inputs that it and its models need. */
 export interface PromptNeeds {
   readonly prompt: PromptNames;
   /** The Nunjucks that makes it; undefined if a prompt file expresses it. */
@@ -19,7 +19,7 @@ export interface PromptNeeds {
   /** The inputs whose Nunjucks promptfoo renders. */
   readonly renderedInputs: readonly string[];
   /** True if promptfoo renders every variable, used or not. */
-  readonly isEachRendered: boolean;
+  readonly rendersEachVariable: boolean;
   /** The parts of the prompt if it is a text with variables. */
   readonly plainPrompt: readonly Exclude<Piece, { readonly tag: string }>[] | undefined;
   /** True if code sees the variables of every case. */
@@ -53,8 +53,8 @@ export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionCon
   ];
 
   const hasProgram = prompt.program !== undefined;
-  const isEachRendered = hasProgram || readPromptJson(prompt, conversion) === undefined;
-  const renderedPromptInputs = isEachRendered && template === undefined ? promptInputs : [];
+  const rendersEachVariable = hasProgram || readPromptJson(prompt, conversion) === undefined;
+  const renderedPromptInputs = rendersEachVariable && template === undefined ? promptInputs : [];
 
   return {
     prompt,
@@ -62,7 +62,7 @@ export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionCon
     inputs,
     jsonInputs,
     renderedInputs: hasProgram ? inputs : renderedPromptInputs,
-    isEachRendered,
+    rendersEachVariable,
     plainPrompt: findPlainPrompt(prompt, body),
     hasCode: models.askedProviders.some(({ transform }) => transform !== undefined),
   };
@@ -87,7 +87,7 @@ function findJsonInputs(
 ): string[] {
   const { allProviders, tests } = models;
   const readsJson = allProviders.some(({ entry }) =>
-    isProgramWith(JSON.stringify(jsonVariables.names), entry),
+    hasProgramArgument(entry, JSON.stringify(jsonVariables.names)),
   );
   if (!readsJson) return [];
 
@@ -96,7 +96,7 @@ function findJsonInputs(
     listInputs(pieces).includes(name) ||
     allProviders.some(({ entry }) => entry && 'address' in entry);
 
-  for (const name of jsonVariables.mixed.filter(isInText)) {
+  for (const name of jsonVariables.ambiguousNames.filter(isInText)) {
     conversion.reportOmission(
       tests.place,
       `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
@@ -120,7 +120,7 @@ function findPlainPrompt(
   return plainPieces.length === pieces.length ? plainPieces : undefined;
 }
 
-function isProgramWith(word: string, entry: JsonObject | undefined): boolean {
+function hasProgramArgument(entry: JsonObject | undefined, argument: string): boolean {
   const program = entry?.['program'];
-  return isJsonList(program) && program.includes(word);
+  return isJsonList(program) && program.includes(argument);
 }

@@ -11,6 +11,7 @@ import type { ConfiguredTest } from './configured-test.ts';
 import { readTest } from './read-test.ts';
 import { readTestTable } from './read-test-table.ts';
 
+/** Matches the name of a file of tests. */
 const TESTS_FILE = /\.(?:csv|jsonl?|ya?ml)$/iu;
 
 /** Matches a file that makes tests, and possibly a function: `file://tests.py:make_tests`. */
@@ -68,21 +69,21 @@ async function readListedTests(
 }
 
 /**
- * Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML,
- * and over any in a list.
+ * Warns about a file of tests that doesn't exist, and returns true; false for any other. promptfoo
+ * passes over such a file in a list, and over one of YAML anywhere.
  */
 function omitMissingFile(name: string, place: YamlValue, conversion: ConversionContext): boolean {
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
   const exists = isPattern(name)
     ? conversion.files.listMatching(name, place).length > 0
-    : conversion.files.has(name.replace(/^file:\/\//u, ''));
+    : conversion.files.hasFile(name.replace(/^file:\/\//u, ''));
   if (exists) return false;
   conversion.warn(place, `${name} doesn't exist: it adds no tests, as in promptfoo`);
   return true;
 }
 
 /**
- * Reads the tests in a file, in the files of a pattern, or of a program.
+ * Reads the tests in a file, in the files that match a pattern, or from a program.
  *
  * @param config the configuration of the program
  */
@@ -115,8 +116,8 @@ async function readTestsFile(
 }
 
 /**
- * Reads the tests that a program makes; none, with a note, if it may not run, and none until it has
- * run.
+ * Reads the tests that a program makes. Returns none until it has run. Reports a program that may not
+ * or can't run, and returns none.
  */
 async function generateTests(
   name: string,

@@ -6,7 +6,7 @@ import { readAssertionCell } from '../assertions/read-assertion-cell.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { SourceText } from '../files/source-files.ts';
 import type { ConfiguredTest } from './configured-test.ts';
-import { readVariableText, toVariable } from './read-variables.ts';
+import { readVariableText, toVariableValue } from './read-variables.ts';
 
 /** A row of a table, with the line at which it ends. */
 interface TestTableRow {
@@ -30,7 +30,7 @@ export async function readTestTable(
     throw faultAt(top, `the table can't be read: ${getErrorMessage(error)}`);
   });
   return rows.map(({ record, info }) => {
-    const cells = Object.entries(record).map(([key, cell]): TableCell => [key.trim(), cell]);
+    const cells = Object.entries(record).map(([column, cell]): TableCell => [column.trim(), cell]);
     return readRowTest(cells, { file, line: info.lines, column: 1 }, conversion);
   });
 }
@@ -48,7 +48,7 @@ async function parseTable(text: string): Promise<TestTableRow[]> {
   }
 }
 
-/** Columns that change a test unless their cell is empty, and have no equivalent. */
+/** Columns without an equivalent, which change a test unless their cell is empty. */
 const UNSUPPORTED_COLUMNS = ['__prefix', '__suffix', '__providerOutput', '__threshold'];
 const EXPECTED_PREFIX = '__expected';
 const METADATA_PREFIX = '__metadata:';
@@ -57,11 +57,11 @@ const METADATA_PREFIX = '__metadata:';
 const THRESHOLD_COLUMN = /^__config:__expected(?<number>\d*):threshold$/u;
 
 /** Returns true for a column that is not a variable. */
-function isReserved(key: string): boolean {
+function isReservedColumn(column: string): boolean {
   return (
-    UNSUPPORTED_COLUMNS.includes(key) ||
-    ['__description', '__metric', '__metadata'].includes(key) ||
-    [EXPECTED_PREFIX, METADATA_PREFIX, '__config:'].some(beginning => key.startsWith(beginning))
+    UNSUPPORTED_COLUMNS.includes(column) ||
+    ['__description', '__metric', '__metadata'].includes(column) ||
+    [EXPECTED_PREFIX, METADATA_PREFIX, '__config:'].some(prefix => column.startsWith(prefix))
   );
 }
 
@@ -72,24 +72,24 @@ function readRowTest(
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
 
-  for (const [key, cell] of cells) {
-    const isSet = key === '__threshold' ? parseNumberCell(cell) !== undefined : cell !== '';
-    if (UNSUPPORTED_COLUMNS.includes(key) && isSet) {
-      conversion.reportOmission(place, `the column \`${key}\` has no equivalent`);
+  for (const [column, cell] of cells) {
+    const isSet = column === '__threshold' ? parseNumberCell(cell) !== undefined : cell !== '';
+    if (UNSUPPORTED_COLUMNS.includes(column) && isSet) {
+      conversion.reportOmission(place, `the column \`${column}\` has no equivalent`);
     }
   }
 
   const isLeftOut = conversion.omissionCount > omissionsBefore;
-  const variables = cells.filter(([key]) => !isReserved(key));
-  const description = cells.findLast(([key]) => key === '__description')?.[1].trim() ?? '';
+  const variableCells = cells.filter(([column]) => !isReservedColumn(column));
+  const description = cells.findLast(([column]) => column === '__description')?.[1].trim() ?? '';
 
   return {
     name: description === '' ? undefined : description,
     place,
     vars: new Map(
-      variables.map(([key, cell]) => [
-        key,
-        [toVariable(readVariableText(cell, place, conversion), place)],
+      variableCells.map(([column, cell]) => [
+        column,
+        [toVariableValue(readVariableText(cell, place, conversion), place)],
       ]),
     ),
     asserts: readRowAssertions(cells, place),
@@ -106,19 +106,20 @@ function readRowTest(
  */
 function readRowAssertions(cells: readonly TableCell[], place: FilePosition): Assertion[] {
   const expectedCells = cells.filter(
-    ([key, cell]) => key.startsWith(EXPECTED_PREFIX) && cell.trim() !== '',
+    ([column, cell]) => column.startsWith(EXPECTED_PREFIX) && cell.trim() !== '',
   );
   const thresholds = new Map(
-    cells.flatMap(([key, cell]) => {
-      const { number } = THRESHOLD_COLUMN.exec(key)?.groups ?? {};
+    cells.flatMap(([column, cell]) => {
+      const { number } = THRESHOLD_COLUMN.exec(column)?.groups ?? {};
       if (number === undefined) return [];
       const threshold = parseNumberCell(cell);
       if (threshold === undefined) {
-        throw faultAt(place, `\`${cell}\` in the column \`${key}\` is not a number`);
+        throw faultAt(place, `\`${cell}\` in the column \`${column}\` is not a number`);
       }
       return [[number === '' ? 0 : Number(number) - 1, threshold] as const];
     }),
   );
+
   return expectedCells.map(([, cell], index) => {
     const assertion = readAssertionCell(cell, place);
     const threshold = thresholds.get(index);
@@ -127,9 +128,9 @@ function readRowAssertions(cells: readonly TableCell[], place: FilePosition): As
 }
 
 function readRowMetadata(cells: readonly TableCell[]): JsonObject {
-  const entries = cells.flatMap(([key, cell]) => {
-    if (!key.startsWith(METADATA_PREFIX) || cell.trim() === '') return [];
-    const name = key.slice(METADATA_PREFIX.length);
+  const entries = cells.flatMap(([column, cell]) => {
+    if (!column.startsWith(METADATA_PREFIX) || cell.trim() === '') return [];
+    const name = column.slice(METADATA_PREFIX.length);
     return name.endsWith('[]') ? [[name.slice(0, -2), splitCell(cell)]] : [[name, cell]];
   });
   return Object.fromEntries(entries) as JsonObject;

@@ -7,7 +7,7 @@ import { readMergedValues } from '../files/merged-values.ts';
 import { readReferences } from '../prompts/prompt-references.ts';
 import { isAnswerSetting } from '../providers/setting-names.ts';
 import { isPositiveCount } from '../run-settings.ts';
-import type { ConfiguredTest, Variable } from './configured-test.ts';
+import type { ConfiguredTest, VariableValue } from './configured-test.ts';
 import { readVariables } from './read-variables.ts';
 
 const TEST_KEYS: KnownKeys = {
@@ -34,12 +34,13 @@ const OPTION_KEYS: KnownKeys = {
   unsupported: ['prefix', 'suffix', 'rubricPrompt'],
 };
 
-/** The option that names a variable for the answer. */
+/** The option that names the variable that keeps the answer. */
 const STORE_KEY = 'storeOutputAs';
+
 /** The option with code that makes other values of the variables. */
 const TRANSFORM_KEY = 'transformVars';
 
-/** Options that only a test can carry out, not a written test file. */
+/** Options that a written test file can't express. */
 const UNWRITTEN_KEYS = [STORE_KEY, TRANSFORM_KEY];
 
 /** Returns true for an option of a test that is a setting of the provider. */
@@ -69,7 +70,7 @@ export function readTest(
   reportOptionKeys(options, testRole, conversion);
 
   const findProviderNode = (key: ProviderKey): YamlValue | undefined =>
-    takesProviders(key, testRole, conversion) ? entries.get(key) : undefined;
+    isProviderKeyRead(key, testRole, conversion) ? entries.get(key) : undefined;
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
   conversion.reportNodeOnlyCode(transform, optionsNode ?? node);
   const vars = readVariablesOfTest(entries.get('vars'), options, conversion);
@@ -85,7 +86,7 @@ export function readTest(
       transform,
       transformVars: conversion.isForTest ? options.get(TRANSFORM_KEY) : undefined,
       provider: options.get('provider'),
-      storesAs: options.get(STORE_KEY)?.scalar,
+      answerVariable: options.get(STORE_KEY)?.scalar,
       leavesOutConversation: readBoolean(options, 'disableConversationVar'),
       repeat: readCount(options, 'repeat'),
     },
@@ -98,8 +99,8 @@ export function readTest(
   };
 }
 
-/** Returns true if a key that names providers is carried out. */
-function takesProviders(
+/** Returns true if a key that names providers is read. */
+function isProviderKeyRead(
   key: ProviderKey,
   { isDefault = false }: TestRole,
   { isForTest }: ConversionContext,
@@ -114,13 +115,13 @@ function reportTestKeys(
   conversion: ConversionContext,
 ): void {
   const providerKeys = TESTED_PROVIDER_KEYS.filter(key =>
-    takesProviders(key, testRole, conversion),
+    isProviderKeyRead(key, testRole, conversion),
   );
   const knownKeys = [...TEST_KEYS.known, ...providerKeys];
   conversion.reportKeys(
     entries,
     { known: knownKeys, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
-    ' of a test',
+    { owner: 'a test' },
   );
 }
 
@@ -135,19 +136,19 @@ function reportOptionKeys(
   const settingKeys = isForTest && isDefault ? settings : [];
   const knownKeys = [...OPTION_KEYS.known, ...testKeys, ...settingKeys];
   const unsupported = [...OPTION_KEYS.unsupported, ...UNWRITTEN_KEYS, ...settings];
-  conversion.reportKeys(options, { known: knownKeys, unsupported }, " of a test's options");
+  conversion.reportKeys(options, { known: knownKeys, unsupported }, { owner: "a test's options" });
 }
 
 function readVariablesOfTest(
   vars: YamlValue | undefined,
   options: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
-): Map<string, readonly Variable[]> {
+): Map<string, readonly VariableValue[]> {
   return vars
     ? readVariables(vars, conversion, {
         keepsLists: readBoolean(options, 'disableVarExpansion') === true,
       })
-    : new Map<string, readonly Variable[]>();
+    : new Map<string, readonly VariableValue[]>();
 }
 
 function readBoolean(entries: ReadonlyMap<string, YamlValue>, key: string): boolean | undefined {
@@ -176,7 +177,7 @@ export const REQUIRED_KEYS = [
   'threshold',
 ];
 
-/** Returns true if promptfoo would not accept this as a test. */
+/** Returns true for a map that promptfoo would not accept as a test. */
 function lacksRequiredKeys(entries: ReadonlyMap<string, YamlValue>): boolean {
   return !REQUIRED_KEYS.some(key => {
     const value = entries.get(key)?.toJson();

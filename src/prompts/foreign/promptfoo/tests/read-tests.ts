@@ -37,8 +37,8 @@ export async function readTests(
 
   const [root] = entries.values();
   const place = entries.get('tests') ?? root ?? { line: 1, column: 1 };
-  const count = allTests.reduce((sum, { vars }) => sum + countCombinations(vars), 0);
-  if (count > BOUNDS.cases) {
+  const caseCount = allTests.reduce((sum, { vars }) => sum + countCombinations(vars), 0);
+  if (caseCount > BOUNDS.cases) {
     throw faultAt(place, `its lists produce more than ${formatNumber(BOUNDS.cases)} cases`);
   }
 
@@ -47,8 +47,8 @@ export async function readTests(
 }
 
 /**
- * Reads the tests and scenarios. Without any, promptfoo asks each prompt once, but not in place of
- * tests that are left out.
+ * Reads the tests and scenarios. A configuration without any has one empty test, as in promptfoo,
+ * unless tests were left out.
  */
 async function readOwnTests(
   entries: ReadonlyMap<string, YamlValue>,
@@ -72,10 +72,7 @@ function isTested({ asserts, vars }: ConfiguredTest): boolean {
   return asserts.length > 0 || vars.size > 0;
 }
 
-/**
- * Leaves out the tests without anything, which promptfoo refuses. Those of a scenario get variables
- * from it.
- */
+/** Leaves out the tests without any of the required keys, which promptfoo refuses. */
 function leaveOutInvalid(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
@@ -94,7 +91,7 @@ function leaveOutInvalid(
   });
 }
 
-/** Leaves out the tests with a reference to no prompt, which promptfoo refuses. */
+/** Leaves out the tests that name an unknown prompt, which promptfoo refuses. */
 function leaveOutUnknownPrompts(
   tests: readonly ConfiguredTest[],
   prompts: readonly PromptNames[],
@@ -114,13 +111,14 @@ function leaveOutUnknownPrompts(
   });
 }
 
+/** The result of reading a judge. */
 interface JudgeReading {
   readonly judge: JudgeSetting | undefined;
   /** True if the judge has no equivalent. */
   readonly isLeftOut: boolean;
 }
 
-/** Reads the judges of tests with an assertion that asks the judge of its test. */
+/** Adds the judges to tests with an assertion that a model judges and that names no model. */
 function readJudges(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
@@ -181,7 +179,7 @@ function listScenarioItems(node: YamlValue, conversion: ConversionContext): Yaml
     : [value];
 }
 
-/** Combines each configuration of variables with each test. */
+/** Reads scenarios: each of their configurations is combined with each of their tests. */
 async function readScenarios(
   node: YamlValue | undefined,
   conversion: ConversionContext,
@@ -189,10 +187,10 @@ async function readScenarios(
   if (!node) return [];
 
   const combinedTests: ConfiguredTest[] = [];
-  let scenario = 0;
+  let scenarioNumber = 0;
   for (const item of listScenarioItems(node, conversion)) {
     const entries = readMergedValues(item, 'a scenario');
-    conversion.reportKeys(entries, SCENARIO_KEYS, ' of a scenario');
+    conversion.reportKeys(entries, SCENARIO_KEYS, { owner: 'a scenario' });
     const configs = await readTestList(entries.get('config'), conversion);
     const tests = await readTestList(entries.get('tests'), conversion);
     const testsOrEmpty = tests.length > 0 ? tests : [EMPTY_TEST];
@@ -208,8 +206,8 @@ async function readScenarios(
 
     for (const config of configs) {
       const mergedTests = testsOrEmpty.map(test => mergeTests(config, test));
-      for (const test of mergedTests) combinedTests.push({ ...test, scenario });
-      scenario += 1;
+      for (const test of mergedTests) combinedTests.push({ ...test, scenarioNumber });
+      scenarioNumber += 1;
     }
   }
 

@@ -5,9 +5,10 @@ import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import type { SourcePlace } from '../files/source-files.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
-import type { Variable } from './configured-test.ts';
+import type { VariableValue } from './configured-test.ts';
 import { readMediaVariable } from './media-variable.ts';
 
+/** The way in which lists are read. */
 interface VariableOptions {
   /** True to keep a list of texts as one value; by default, each text makes its own case. */
   readonly keepsLists?: boolean;
@@ -18,7 +19,7 @@ export function readVariables(
   node: YamlValue,
   conversion: ConversionContext,
   options: VariableOptions = {},
-): Map<string, readonly Variable[]> {
+): Map<string, readonly VariableValue[]> {
   if (node.isEmpty) return new Map();
   const maps = node.isMap ? [node] : readVariableFiles(node, conversion);
   const values = maps.flatMap(map => [...readMergedValues(map, 'vars')]);
@@ -43,27 +44,27 @@ function readVariableFiles(node: YamlValue, conversion: ConversionContext): Yaml
   });
 }
 
-/** Returns the values of a variable: several for a list of texts. */
+/** Returns the values of a variable: several for a list of texts, or for a pattern of files. */
 export function readVariableValues(
   key: string,
   node: YamlValue,
   conversion: ConversionContext,
   { keepsLists = false }: VariableOptions = {},
-): readonly Variable[] {
+): readonly VariableValue[] {
   const json = node.toJson();
   if (json === null) return [{ text: '', json }];
 
   if (typeof json === 'string') {
     const value = withoutLastLineBreak(json);
     const texts = readMatchingTexts(value, node, conversion);
-    return texts.map(text => ({ ...toVariable(text, node), ...pickVariableFile(value) }));
+    return texts.map(text => ({ ...toVariableValue(text, node), ...pickVariableFile(value) }));
   }
 
   if (typeof json !== 'object') return [{ text: String(json), json }];
 
   if (!keepsLists && isListOfTexts(json)) {
     return json.map(item => ({
-      ...toVariable(readVariableText(item, node, conversion), node),
+      ...toVariableValue(readVariableText(item, node, conversion), node),
       ...pickVariableFile(item),
     }));
   }
@@ -85,11 +86,12 @@ function isListOfTexts(value: JsonValue): value is readonly string[] {
   return isJsonList(value) && value.length > 0 && value.every(item => typeof item === 'string');
 }
 
-function pickVariableFile(text: string): Pick<Variable, 'file'> {
+function pickVariableFile(text: string): Pick<VariableValue, 'file'> {
   return text.startsWith('file://') ? { file: text } : {};
 }
 
-export function toVariable(text: string, place: SourcePlace): Variable {
+/** Returns a text as the value of a variable. */
+export function toVariableValue(text: string, place: SourcePlace): VariableValue {
   return { text, json: text, place };
 }
 

@@ -4,13 +4,14 @@ import type { PromptNeeds } from './prompt-needs.ts';
 import { renderRequestBody } from './render-request-body.ts';
 import type { Combination } from './variable-combinations.ts';
 
+/** The inputs of a case. */
 interface RenderedInputs {
   readonly inputs: Readonly<Record<string, string>>;
   /** True if promptfoo would render one of them in another way. */
   readonly isLeftOut: boolean;
 }
 
-/** Renders the inputs of a case, which is left out if promptfoo would render them differently. */
+/** Renders the inputs of a case. Reports those that promptfoo would render in another way. */
 export function renderInputs(
   combination: Combination,
   needs: PromptNeeds,
@@ -21,7 +22,7 @@ export function renderInputs(
     needs.inputs.map(input => [input, renderInput(input, combination, needs, conversion)]),
   );
 
-  if (needs.isEachRendered && conversion.isForTest) {
+  if (needs.rendersEachVariable && conversion.isForTest) {
     reportUnreadableVariables(combination, needs, conversion);
   }
 
@@ -29,8 +30,8 @@ export function renderInputs(
 }
 
 /**
- * Returns the text of an input: the body of a request, a variable or its default, empty if the test
- * has none.
+ * Returns the text of an input: the body of a request, a variable, or the default of a variable. It is
+ * empty if the test has no such variable.
  */
 function renderInput(
   input: string,
@@ -39,19 +40,22 @@ function renderInput(
   conversion: ConversionContext,
 ): string {
   const { texts, values } = combination;
-  const renderOther = (name: string): string => renderInput(name, combination, needs, conversion);
+  const renderVariableInput = (name: string): string =>
+    renderInput(name, combination, needs, conversion);
 
   const body = conversion.requestBodies.get(input);
   if (body) {
     const promptTexts = needs.plainPrompt?.map(piece =>
-      'text' in piece ? piece.text : renderOther(piece.input),
+      'text' in piece ? piece.text : renderVariableInput(piece.input),
     );
     return renderRequestBody(body, values, { prompt: promptTexts?.join('') }, conversion);
   }
 
   const fallback = conversion.inputsWithDefault.get(input);
   if (fallback) {
-    return Object.hasOwn(texts, fallback.variable) ? renderOther(fallback.variable) : fallback.text;
+    return Object.hasOwn(texts, fallback.variable)
+      ? renderVariableInput(fallback.variable)
+      : fallback.text;
   }
 
   return Object.hasOwn(texts, input)

@@ -7,8 +7,8 @@ import {
 import type { BodyTemplate, ConversionContext } from '../conversion-context.ts';
 
 /**
- * Returns the text of a request's body that Nunjucks makes for a case, as promptfoo sends it; empty
- * with a note if it can't.
+ * Returns the body of a request that Nunjucks makes for a case, as promptfoo sends it. Reports a body
+ * that it can't make, and returns an empty one.
  */
 export function renderRequestBody(
   body: BodyTemplate,
@@ -23,11 +23,11 @@ export function renderRequestBody(
   const variables = prompt === undefined ? vars : { ...vars, prompt };
   const text = renderBodyTemplate(body, variables, conversion);
   const isMeantAsJson = /^\s*[[{]/u.test(text);
-  const escaped =
+  const escapedText =
     isMeantAsJson && parseJson(text) === undefined
       ? renderBodyTemplate(body, withEscapedTexts(variables), conversion)
       : text;
-  const json = parseJson(escaped);
+  const json = parseJson(escapedText);
 
   return json === undefined ? text : JSON.stringify(json);
 }
@@ -66,9 +66,9 @@ function withEscapedTexts(vars: JsonObject): JsonObject {
 /** Reports a body without an equivalent, and returns an empty one. */
 function omitBody(
   { place }: Pick<BodyTemplate, 'place'>,
-  what: string,
+  reason: string,
   conversion: ConversionContext,
 ): string {
-  conversion.reportOmission(place, `the \`body\` has no equivalent: ${what}`);
+  conversion.reportOmission(place, `the \`body\` has no equivalent: ${reason}`);
   return '';
 }

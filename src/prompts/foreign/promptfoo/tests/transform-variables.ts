@@ -12,13 +12,10 @@ import { readMergedValues } from '../files/merged-values.ts';
 import type { SourcePlace } from '../files/source-files.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { PromptfooProvider } from '../providers/promptfoo-provider.ts';
-import type { ConfiguredTest, Variable } from './configured-test.ts';
+import type { ConfiguredTest, VariableValue } from './configured-test.ts';
 import { readVariableValues } from './read-variables.ts';
 
-/**
- * Returns tests with the variables that the code in `transformVars` returns, in addition to those
- * that it doesn't change.
- */
+/** Returns tests with the values that the code in their `transformVars` gives their variables. */
 export function withTransformedVars(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
@@ -69,11 +66,11 @@ function transformTests(
     }
 
     const change = { before: varsOfTests[index] ?? {}, after: vars, place };
-    return [test, withVars(test, change, conversion)];
+    return [test, withChangedVars(test, change, conversion)];
   });
 }
 
-/** Reports code that has no equivalent; returns true if it leaves out the tests. */
+/** Reports code that has no equivalent, and returns true; false for any other. */
 function omitUnusableTransform(
   code: string,
   place: SourcePlace,
@@ -110,9 +107,10 @@ function requestTransformResults(
 }
 
 /**
- * Returns the value that the code gets in promptfoo: before lists become cases and files are read.
+ * Returns the value that the code gets in promptfoo, where it runs before lists become cases and files
+ * are read.
  */
-function toCodeInput(values: readonly Variable[]): JsonValue {
+function toCodeInput(values: readonly VariableValue[]): JsonValue {
   const [{ json, file } = { json: null }] = values;
   const isPattern = file !== undefined && values.every(value => value.file === file);
   if (values.length === 1 || isPattern) return file ?? json;
@@ -137,8 +135,8 @@ return Promise.all(output.map(async vars => {
 }
 
 /**
- * Reports used variables that contain an id of one run; returns true if there are any. With a new
- * id, a resumed test would pay again.
+ * Reports the variables with an id of one run that are used, and returns true if there are any. With
+ * a new id, a resumed test would pay again.
  */
 export function omitFreshIds(
   { all }: { readonly all: readonly ConfiguredTest[] },
@@ -148,19 +146,19 @@ export function omitFreshIds(
 ): boolean {
   const omissionsBefore = conversion.omissionCount;
   const tests = all.map(({ vars, asserts, options }) => [
-    [...vars.values()].flat().map(withoutPlace),
-    asserts.map(assertion => assertion && withoutPlace(assertion)),
+    [...vars.values()].flat().map(omitPlace),
+    asserts.map(assertion => assertion && omitPlace(assertion)),
     options.transform,
   ]);
 
   const providerParts = providers.map(({ entry, transform }) => [entry, transform]);
-  const readsAll =
+  const readsAllVariables =
     program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
   const bodies = [...conversion.requestBodies.values()].map(({ template }) => template);
 
   const readTexts = JSON.stringify([text, providerParts, tests, bodies]);
   for (const [name, place] of conversion.freshIds) {
-    if (!readsAll && !readTexts.includes(name)) continue;
+    if (!readsAllVariables && !readTexts.includes(name)) continue;
     conversion.reportOmission(
       place,
       `\`${name}\` has an id that is new for each run, which has no equivalent`,
@@ -171,7 +169,7 @@ export function omitFreshIds(
 }
 
 /** Returns a part of a test without its place, whose name could be that of a variable. */
-function withoutPlace(part: Variable | Assertion): object {
+function omitPlace(part: VariableValue | Assertion): object {
   return { ...part, place: undefined };
 }
 
@@ -183,7 +181,7 @@ interface VariableChange {
 }
 
 /** Returns a test with the values that its code has changed. */
-function withVars(
+function withChangedVars(
   test: ConfiguredTest,
   { before, after, place }: VariableChange,
   conversion: ConversionContext,

@@ -1,19 +1,21 @@
 import type { JsonValue } from '../../../../files/formats/json.ts';
 import { resolveVariables } from '../nunjucks/resolve-variables.ts';
-import type { ConfiguredTest, Variable } from './configured-test.ts';
+import type { ConfiguredTest, VariableValue } from './configured-test.ts';
 
-const NO_VALUE: Variable = { text: '', json: '' };
+/** Stands for the value of a variable without values. */
+const NO_VALUE: VariableValue = { text: '', json: '' };
 
 /** One value for each variable of a test. */
 export interface Combination {
-  readonly chosenValues: Readonly<Record<string, Variable>>;
+  /** The values as configured. */
+  readonly chosenValues: Readonly<Record<string, VariableValue>>;
   /** The values as texts, with the variables in them filled in. */
   readonly texts: Readonly<Record<string, string>>;
   /** The values for code. */
   readonly values: Readonly<Record<string, JsonValue>>;
 }
 
-/** Returns a combination by number; the last variable changes fastest. */
+/** Returns a combination by its number, from 0; the last variable changes fastest. */
 export function chooseCombination(vars: ConfiguredTest['vars'], number: number): Combination {
   const chosenValues = chooseValues(vars, number);
   const resolved = resolveVariables(
@@ -29,15 +31,17 @@ export function chooseCombination(vars: ConfiguredTest['vars'], number: number):
 
 function mapValues<V, R>(
   values: Readonly<Record<string, V>>,
-  make: (value: V, key: string) => R,
+  convert: (value: V, key: string) => R,
 ): Record<string, R> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value, key)]));
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, convert(value, key)]),
+  );
 }
 
 function chooseValues(
   vars: ConfiguredTest['vars'],
   number: number,
-): Readonly<Record<string, Variable>> {
+): Readonly<Record<string, VariableValue>> {
   let remainder = number;
   const chosenPairs = [...vars].toReversed().map(([key, values]) => {
     const value = values[remainder % values.length] ?? NO_VALUE;

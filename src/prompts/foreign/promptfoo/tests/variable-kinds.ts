@@ -32,8 +32,8 @@ export function comparesOtherwiseInNunjucks(
 }
 
 /**
- * Compares as JavaScript's `==` does; undefined for lists and objects, which it compares as no JSON
- * text.
+ * Compares a value with a text as JavaScript's `==` does; returns undefined for a list or an object,
+ * which `==` turns into a text of another form than JSON.
  */
 function compareInNunjucks(value: JsonValue, text: string): boolean | undefined {
   if (value === null) return false;
@@ -41,9 +41,9 @@ function compareInNunjucks(value: JsonValue, text: string): boolean | undefined 
   return typeof value === 'string' ? value === text : Number(value) === Number(text);
 }
 
-/** Returns the variables in which answers are kept for later tests. */
+/** Returns the variables that keep answers for later tests. */
 export function listStoredVariables({ all }: ConfiguredTests): string[] {
-  return [...new Set(all.flatMap(({ options: { storesAs } }) => storesAs ?? []))];
+  return [...new Set(all.flatMap(({ options: { answerVariable } }) => answerVariable ?? []))];
 }
 
 /**
@@ -65,8 +65,8 @@ export function hasNunjucksValue(
 /** Variables that are not a text in every test. */
 export interface JsonVariables {
   readonly names: readonly string[];
-  /** The variables with different values that are the same as text. */
-  readonly mixed: readonly string[];
+  /** Those with different values that are the same as text. */
+  readonly ambiguousNames: readonly string[];
 }
 
 /**
@@ -97,7 +97,7 @@ export function collectJsonVariables(
 
   return {
     names: [...jsonKinds.map(([name]) => name), ...new Set(missingNames)],
-    mixed: jsonKinds.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
+    ambiguousNames: jsonKinds.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
   };
 }
 

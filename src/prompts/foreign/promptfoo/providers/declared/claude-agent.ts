@@ -11,7 +11,7 @@ import { isJsonObject } from '../../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../../conversion-context.ts';
 
 /** Matches promptfoo's names for Claude's Agent SDK. */
-export const CLAUDE_AGENT = /^anthropic:claude-(?:agent-sdk|code)$/u;
+export const CLAUDE_AGENT_ID = /^anthropic:claude-(?:agent-sdk|code)$/u;
 
 /** The options of the SDK by promptfoo's keys. */
 const CLAUDE_OPTIONS: Readonly<Record<string, string>> = {
@@ -39,8 +39,8 @@ const CLAUDE_OPTIONS: Readonly<Record<string, string>> = {
   persist_session: 'persistSession',
 };
 
-/** Keys that this file reads, or that don't change the request. */
-const CLAUDE_READ_KEYS = [
+/** Other keys that are converted, or that don't change the request. */
+const CLAUDE_OTHER_KEYS = [
   'apiKey',
   'apiKeyRequired',
   'working_dir',
@@ -58,7 +58,7 @@ const CLAUDE_READ_KEYS = [
   'include_partial_messages',
 ];
 
-/** Keys that change the request in ways which programs alone can follow. */
+/** Keys that change the request, and have no equivalent. */
 const CLAUDE_UNSUPPORTED_KEYS = [
   'ask_user_question',
   'hooks',
@@ -81,19 +81,23 @@ const CLAUDE_UNSUPPORTED_KEYS = [
   'on_elicitation',
 ];
 
+/** The tools that promptfoo allows in a `working_dir` by default. */
 const READ_ONLY_TOOLS = ['Glob', 'Grep', 'LS', 'Read'];
 
-/** Returns what a call of the SDK needs; undefined with a note if it has no equivalent. */
+/**
+ * Returns the settings of a call of the SDK. Reports a `config` without an equivalent, and returns
+ * undefined.
+ */
 export function readClaudeAgentCall(
   config: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const omissionsBefore = conversion.omissionCount;
-  const knownKeys = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
+  const knownKeys = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_OTHER_KEYS];
   conversion.reportKeys(
     config,
     { known: knownKeys, unsupported: CLAUDE_UNSUPPORTED_KEYS },
-    " of a provider's config",
+    { owner: "a provider's config" },
   );
 
   const mcp = config.get('mcp');
@@ -135,6 +139,7 @@ function buildSdkOptions(readValue: ReadValue, mcpServers: JsonObject | undefine
     disallowedTools: readValue('disallowed_tools'),
     mcpServers,
   };
+  // The SDK calls this mode `default`.
   if (options['permissionMode'] === 'manual') options['permissionMode'] = 'default';
   return withoutUndefined(options);
 }
@@ -160,10 +165,10 @@ function toTexts(value: JsonValue | undefined): string[] {
  * address.
  */
 function toSdkServers(mcp: JsonValue): JsonObject | undefined {
-  const listed = findOwnValue(mcp, 'servers');
-  const single = findOwnValue(mcp, 'server');
-  const servers = isJsonList(listed) ? [...listed] : [];
-  if (single !== undefined) servers.push(single);
+  const serverList = findOwnValue(mcp, 'servers');
+  const singleServer = findOwnValue(mcp, 'server');
+  const servers = isJsonList(serverList) ? [...serverList] : [];
+  if (singleServer !== undefined) servers.push(singleServer);
 
   const entries: [string, JsonValue][] = [];
   for (const server of servers) {

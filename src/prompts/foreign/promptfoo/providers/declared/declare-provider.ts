@@ -2,25 +2,29 @@ import type { JsonObject } from '../../../../../files/formats/json.ts';
 import type { ConversionContext } from '../../conversion-context.ts';
 import type { DeclaredProvider, EntryFields, WrittenProvider } from '../promptfoo-provider.ts';
 import { findUnusedName } from '../unused-name.ts';
-import { CLAUDE_AGENT } from './claude-agent.ts';
+import { CLAUDE_AGENT_ID } from './claude-agent.ts';
 import { readAddressFields } from './http-provider.ts';
-import { readTextGenerationFields, TEXT_GENERATION } from './hugging-face-provider.ts';
+import { readTextGenerationFields, TEXT_GENERATION_ID } from './hugging-face-provider.ts';
 import { readAgentFields, readExecFields, readFileFields } from './program-provider.ts';
 
 /** Matches a file that exports a provider: `file://provider.js`, `file://provider.py:call_api`. */
-const PROVIDER_FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
+const PROVIDER_FILE_ID = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 
 /** Matches a path such as `providers/own.ts`, without `file://`. */
-const SCRIPT_PATH = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
+const SCRIPT_ID = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
 
 /** Matches a Python file and possibly the name of a function: `python:provider.py:call_api`. */
 const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
 
-const ADDRESS = /^https?(?:$|:\/\/)/u;
+/** Matches an address, or `http` and `https` for one in `config`. */
+const ADDRESS_ID = /^https?(?:$|:\/\/)/u;
+
+/** Maximum length of a name that is made from an id or a label, without its ending. */
+const MAX_SLUG_LENGTH = 40;
 
 /**
- * Returns the entry for a provider that is a program or an address; undefined for any other, and
- * with a note for one that can't be expressed.
+ * Returns the entry for a provider that is a program or an address; undefined for any other. For one
+ * that can't be expressed, adds a note and returns undefined.
  */
 export function declareProvider(
   provider: WrittenProvider,
@@ -31,7 +35,7 @@ export function declareProvider(
 
   const { transform, givesResults = false } = declaration;
   const fields = { modality: 'text', ...declaration.fields };
-  const model = chooseDeclaredName(
+  const model = registerModelName(
     provider,
     'address' in fields ? 'address' : 'program',
     fields,
@@ -47,39 +51,42 @@ type FieldsReader = (
 
 /** Returns the function that reads a program or an address; undefined for any other provider. */
 function findFieldsReader(id: string): FieldsReader | undefined {
-  if (TEXT_GENERATION.test(id)) return readTextGenerationFields;
-  if (ADDRESS.test(id)) return readAddressFields;
+  if (TEXT_GENERATION_ID.test(id)) return readTextGenerationFields;
+  if (ADDRESS_ID.test(id)) return readAddressFields;
 
-  const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE.exec(id) ?? SCRIPT_PATH.exec(id) ?? {};
+  const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE_ID.exec(id) ?? SCRIPT_ID.exec(id) ?? {};
   if (groups) {
     const namedFile = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
     return (provider, conversion) => readFileFields(provider, namedFile, conversion);
   }
 
-  if (CLAUDE_AGENT.test(id)) return readAgentFields;
+  if (CLAUDE_AGENT_ID.test(id)) return readAgentFields;
   return id.startsWith('exec:') ? readExecFields : undefined;
 }
 
-/** Returns a name that no built-in model and no provider with another entry has. */
-function chooseDeclaredName(
+/**
+ * Registers an entry under a name that neither a built-in model nor a provider with another entry
+ * has, and returns the name.
+ */
+function registerModelName(
   { id, label }: WrittenProvider,
   kind: string,
   fields: JsonObject,
-  { takenModels, entriesByModel }: ConversionContext,
+  { takenModelNames, entriesByModel }: ConversionContext,
 ): string {
-  const words = (
+  const describedName = (
     label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')
   ).toLowerCase();
-  const slug = words
+  const slug = describedName
     .replace(/[^a-z\d]+/gu, '-')
     .replace(/^-|-$/gu, '')
-    .slice(0, 40);
+    .slice(0, MAX_SLUG_LENGTH);
   const name = slug === '' ? kind : `${slug}-${kind}`;
   const entry = JSON.stringify(fields);
   const freeName = findUnusedName(
     name,
     candidate =>
-      !takenModels.includes(candidate) && (entriesByModel.get(candidate) ?? entry) === entry,
+      !takenModelNames.includes(candidate) && (entriesByModel.get(candidate) ?? entry) === entry,
   );
   entriesByModel.set(freeName, entry);
   return freeName;

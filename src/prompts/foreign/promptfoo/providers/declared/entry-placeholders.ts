@@ -4,7 +4,10 @@ import { splitNunjucks } from '../../nunjucks/split-nunjucks.ts';
 /** Matches a Nunjucks tag that is an environment variable. */
 export const ENVIRONMENT_TAG = /\{\{\s*env\.(?<name>[A-Za-z_]\w*)\s*\}\}/gu;
 
-/** Fills in a JSON body value by value, like promptfoo. */
+/**
+ * Returns the body of a request with our placeholders; undefined if it has other Nunjucks tags. Like
+ * promptfoo, fills in a text that is JSON value by value.
+ */
 export function convertBody(body: JsonValue): JsonValue | undefined {
   const json = typeof body === 'string' ? parseJson(body) : undefined;
   return convertPlaceholders(typeof json === 'object' && json !== null ? json : body);

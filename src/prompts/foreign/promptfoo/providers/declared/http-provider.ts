@@ -9,7 +9,8 @@ import { convertBody, convertPlaceholders, convertText } from './entry-placehold
 import { parseRawRequest } from './raw-request.ts';
 import { buildResponseTransform, toJmespath } from './response-transform.ts';
 
-const READ_ADDRESS_KEYS = [
+/** Keys of a `config` that an entry expresses, or that change no answer. */
+const ADDRESS_CONFIG_KEYS = [
   'url',
   'method',
   'headers',
@@ -41,6 +42,8 @@ const UNSUPPORTED_ADDRESS_KEYS = [
   'tls',
 ];
 
+const MS_PER_SECOND = 1000;
+
 /** Matches a variable in a text, such as `{{city}}` or `{{ user.name }}`. */
 const VARIABLE_TAG = /(\{\{[^{}]*\}\})/u;
 
@@ -64,9 +67,9 @@ export function readAddressFields(
   try {
     const entries = mergeRawRequest(provider, configEntries, conversion);
     for (const [key, value] of entries) {
-      if (READ_ADDRESS_KEYS.includes(key)) continue;
+      if (ADDRESS_CONFIG_KEYS.includes(key)) continue;
       if (!conversion.isForTest || UNSUPPORTED_ADDRESS_KEYS.includes(key)) {
-        throw new NoEquivalent(value, `it has \`${key}\``);
+        throw new NoEquivalentError(value, `it has \`${key}\``);
       }
       conversion.reportHarmless(
         value,
@@ -77,18 +80,17 @@ export function readAddressFields(
     const address = readUrl(provider, entries, conversion);
     const request = readRequestFields(provider, entries, conversion);
     const { output, transform } = readResponseFields(provider, entries, conversion);
-    const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.toJson();
+    const timeoutMs = (entries.get('timeoutMs') ?? entries.get('timeout'))?.toJson();
     const fields = {
       address,
       ...request,
       ...(output !== undefined && output !== '' && { output }),
-      ...(typeof timeout === 'number' &&
-        timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
+      ...formatTimeout(timeoutMs),
     };
 
     return { fields, ...(transform !== undefined && { transform }) };
   } catch (error) {
-    if (!(error instanceof NoEquivalent)) throw error;
+    if (!(error instanceof NoEquivalentError)) throw error;
     conversion.reportOmission(
       error.place,
       `the provider \`${id}\` has no equivalent: ${error.message}`,
@@ -97,8 +99,8 @@ export function readAddressFields(
   }
 }
 
-/** A part of an address that no entry of a models file can express. */
-class NoEquivalent extends Error {
+/** A part of a provider that no entry of a models file can express. */
+class NoEquivalentError extends Error {
   constructor(
     readonly place: YamlValue,
     message: string,
@@ -107,10 +109,16 @@ class NoEquivalent extends Error {
   }
 }
 
+/** Returns the `timeout` of an entry, in whole seconds; no field for less than one. */
+function formatTimeout(timeoutMs: JsonValue | undefined): { readonly timeout?: string } {
+  if (typeof timeoutMs !== 'number' || timeoutMs < MS_PER_SECOND) return {};
+  return { timeout: `${Math.floor(timeoutMs / MS_PER_SECOND)}s` };
+}
+
 /** The settings of a provider by key. */
 type ConfigEntries = ReadonlyMap<string, YamlValue>;
 
-/** Returns the settings with those of `request`. @throws {NoEquivalent} */
+/** Returns the settings, overridden by those of `request`. @throws {NoEquivalentError} */
 function mergeRawRequest(
   { id }: WrittenProvider,
   entries: ConfigEntries,
@@ -126,7 +134,7 @@ function mergeRawRequest(
     entries.get('useHttps')?.toJson() === true;
   const settings = parseRawRequest(text, isSecure ? 'https' : 'http');
   if (!settings) {
-    throw new NoEquivalent(
+    throw new NoEquivalentError(
       request,
       "its `request` can't be read, or has variables in a body that is not JSON",
     );
@@ -139,7 +147,7 @@ function mergeRawRequest(
   return new Map([...entries, ...requestEntries]);
 }
 
-/** Returns the address with its query. @throws {NoEquivalent} */
+/** Returns the address with its query. @throws {NoEquivalentError} */
 function readUrl(
   { id, place }: WrittenProvider,
   entries: ConfigEntries,
@@ -150,7 +158,7 @@ function readUrl(
   const query = formatQuery(entries.get('queryParams')?.toJson() ?? {});
   if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
     const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
-    throw new NoEquivalent(
+    throw new NoEquivalentError(
       urlPlace,
       name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
     );
@@ -160,7 +168,7 @@ function readUrl(
     query === '' ? addressText : `${addressText}${addressText.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isAllowedOrigin(origin)) {
-    throw new NoEquivalent(
+    throw new NoEquivalentError(
       urlPlace,
       'its host is not literal, or it uses http and is not this machine',
     );
@@ -170,8 +178,8 @@ function readUrl(
 }
 
 /**
- * Returns an address with the environment variable at its beginning filled in, if that is an
- * address. An entry that is only shown has a stand-in, because the value may hold a secret.
+ * Returns an address with the environment variable at its beginning filled in, if its value is an
+ * address. An entry that is only shown gets a stand-in, because the value may hold a secret.
  */
 function fillOriginVariable(address: string, { env, runsPrograms }: ConversionContext): string {
   return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
@@ -211,25 +219,25 @@ function isAllowedOrigin(origin: string): boolean {
   return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
-/** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
+/** Returns the method, the headers and the body, without defaults. @throws {NoEquivalentError} */
 function readRequestFields(
   provider: WrittenProvider,
   entries: ConfigEntries,
   conversion: ConversionContext,
 ): JsonObject {
   const { place } = provider;
-  const fillIn = (value: JsonValue): JsonValue =>
+  const prepare = (value: JsonValue): JsonValue =>
     withDefaultInputs(withoutUnknownFields(value, conversion), provider, conversion);
-  const moreThanVariables = 'its headers or its body have more than variables';
+  const unsupportedMessage = 'its headers or its body have more than variables';
   const headersValue = entries.get('headers');
-  const headers = convertPlaceholders(fillIn(headersValue?.toJson() ?? {}));
-  if (headers === undefined) throw new NoEquivalent(headersValue ?? place, moreThanVariables);
+  const headers = convertPlaceholders(prepare(headersValue?.toJson() ?? {}));
+  if (headers === undefined) throw new NoEquivalentError(headersValue ?? place, unsupportedMessage);
 
   const bodyValue = entries.get('body');
   const body =
     bodyValue &&
-    (convertBody(fillIn(bodyValue.toJson())) ?? addRenderedBody(provider, entries, conversion));
-  if (bodyValue && body === undefined) throw new NoEquivalent(bodyValue, moreThanVariables);
+    (convertBody(prepare(bodyValue.toJson())) ?? addRenderedBody(provider, entries, conversion));
+  if (bodyValue && body === undefined) throw new NoEquivalentError(bodyValue, unsupportedMessage);
 
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (bodyValue ? 'POST' : 'GET');
   return {
@@ -239,7 +247,10 @@ function readRequestFields(
   };
 }
 
-/** Returns the input for a JSON body that Nunjucks has to render; undefined if it can't. */
+/**
+ * Adds an input for a JSON body that Nunjucks has to render, and returns its placeholder; undefined if
+ * Nunjucks can't render the body.
+ */
 function addRenderedBody(
   { isJudge = false }: WrittenProvider,
   entries: ConfigEntries,
@@ -252,8 +263,8 @@ function addRenderedBody(
       /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
   );
   const template = bodyValue?.scalar;
-  const mayBeRendered = conversion.runsPrograms && !isJudge && isJson;
-  if (!bodyValue || template === undefined || !mayBeRendered) return undefined;
+  const canBeRendered = conversion.runsPrograms && !isJudge && isJson;
+  if (!bodyValue || template === undefined || !canBeRendered) return undefined;
   if (mentionsEnvironment(template)) return undefined;
 
   return `\${input.${conversion.addInputForBody({ place: bodyValue, template })}}`;
@@ -294,9 +305,10 @@ function withDefaultInputs(
 }
 
 /**
- * Returns how the answer is read: by an expression, else by code, which keeps the kinds of values.
+ * Returns how the answer is read: by an expression (`output`), or by code (`transform`), which keeps
+ * the types of values.
  *
- * @throws {NoEquivalent}
+ * @throws {NoEquivalentError}
  */
 function readResponseFields(
   { place, isJudge = false }: WrittenProvider,
@@ -307,12 +319,12 @@ function readResponseFields(
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
   if (parser.startsWith('file://')) {
-    throw new NoEquivalent(response ?? place, 'its transform is a file');
+    throw new NoEquivalentError(response ?? place, 'its transform is a file');
   }
 
   const output = response && !usesCode ? toJmespath(parser) : undefined;
   if (isJudge && response && output === undefined) {
-    throw new NoEquivalent(response, 'it judges, and code reads its answer');
+    throw new NoEquivalentError(response, 'it judges, and code reads its answer');
   }
 
   if (output !== undefined || !(response || usesCode)) return { output };

@@ -4,7 +4,7 @@ import { readMergedValues } from '../../files/merged-values.ts';
 import type { EntryFields, WrittenProvider } from '../promptfoo-provider.ts';
 
 /** Matches a model of Hugging Face's text generation. */
-export const TEXT_GENERATION = /^(?:huggingface|hf):text-generation:(?<model>[\w./-]+)$/u;
+export const TEXT_GENERATION_ID = /^(?:huggingface|hf):text-generation:(?<model>[\w./-]+)$/u;
 
 /** The settings that promptfoo sends to the text generation of Hugging Face. */
 const GENERATION_KEYS = [
@@ -38,7 +38,7 @@ export function readTextGenerationFields(
 
   const sentSettings = [...settings].filter(([key]) => GENERATION_KEYS.includes(key));
   const parameters = Object.fromEntries(sentSettings.map(([key, value]) => [key, value.toJson()]));
-  const model = TEXT_GENERATION.exec(id)?.groups?.['model'] ?? '';
+  const model = TEXT_GENERATION_ID.exec(id)?.groups?.['model'] ?? '';
 
   return {
     fields: {

@@ -19,18 +19,17 @@ import type { EntryFields, WrittenProvider } from '../promptfoo-provider.ts';
 import { readClaudeAgentCall } from './claude-agent.ts';
 import { ENVIRONMENT_TAG, escapePlaceholders } from './entry-placeholders.ts';
 
-/**
- * Stand among the words of a program for the folder of the models file, and for the messages of a
- * run.
- */
-const HERE = '\0here';
-const RUN_MESSAGES = '\0messages';
+/** Stands among the words of a program for the folder of the models file. */
+const FOLDER_MARK = '\0here';
+
+/** Stands among the words of a program for the messages of a run. */
+const MESSAGES_MARK = '\0messages';
 
 /**
  * Matches a use of the environment, which could show a key in the list of processes if it were
  * filled in here.
  */
-const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
+const ENVIRONMENT_USE = /\{\{[^{}]*\benv[.[]/u;
 
 /** Returns the fields of the entry for a command line (`exec:`). */
 export function readExecFields(
@@ -44,7 +43,7 @@ export function readExecFields(
   }
 
   const options = encodeProviderOptions(config);
-  if (USES_ENVIRONMENT.test(options)) {
+  if (ENVIRONMENT_USE.test(options)) {
     conversion.reportOmission(
       place,
       `the provider \`${id}\` has no equivalent: its config names environment variables`,
@@ -56,11 +55,11 @@ export function readExecFields(
     'node',
     '-e',
     NODE_EXEC,
-    HERE,
+    FOLDER_MARK,
     JSON.stringify(words),
     options,
     JSON.stringify(conversion.variables.json),
-    RUN_MESSAGES,
+    MESSAGES_MARK,
   );
   return { fields: { program } };
 }
@@ -86,8 +85,8 @@ export function readFileFields(
 
   const settings = encodeProviderOptions(config);
 
-  // The program fills in plain names.
-  if (USES_ENVIRONMENT.test(settings.replace(ENVIRONMENT_TAG, ''))) {
+  // The program itself fills in variables that are named plainly.
+  if (ENVIRONMENT_USE.test(settings.replace(ENVIRONMENT_TAG, ''))) {
     conversion.reportOmission(
       place,
       `the provider \`${id}\` has no equivalent: its config uses the environment in other ways`,
@@ -96,10 +95,10 @@ export function readFileFields(
   }
 
   const exportName = name === '' && file.endsWith('.py') ? 'call_api' : name;
-  const args = [HERE, file, exportName, settings, JSON.stringify(conversion.variables.json)];
+  const args = [FOLDER_MARK, file, exportName, settings, JSON.stringify(conversion.variables.json)];
   const words = conversion.runsPrograms
     ? [...buildKeptProgram(file), ...args]
-    : [...buildOneRunProgram(file), ...args, RUN_MESSAGES];
+    : [...buildOneRunProgram(file), ...args, MESSAGES_MARK];
   return buildResultFields(words, { givesResults: conversion.runsPrograms && !isJudge });
 }
 
@@ -109,7 +108,7 @@ function omitUnusableFile(
   file: string,
   conversion: ConversionContext,
 ): boolean {
-  if (!conversion.files.has(file)) {
+  if (!conversion.files.hasFile(file)) {
     conversion.reportOmission(place, `the file of the provider \`${id}\` doesn't exist`);
     return true;
   }
@@ -148,7 +147,15 @@ export function readAgentFields(
     conversion,
   );
   if (call === undefined) return undefined;
-  const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]', RUN_MESSAGES];
+  const words = [
+    'node',
+    '-e',
+    NODE_CLAUDE_AGENT,
+    FOLDER_MARK,
+    JSON.stringify(call),
+    '[]',
+    MESSAGES_MARK,
+  ];
   return buildResultFields(words, { givesResults: conversion.runsPrograms && !isJudge });
 }
 
@@ -174,8 +181,8 @@ function encodeProviderOptions(config: YamlValue | undefined): string {
 
 function buildProgramWords(...words: readonly string[]): string[] {
   const placeholders = new Map([
-    [HERE, '${here}'],
-    [RUN_MESSAGES, '${messages}'],
+    [FOLDER_MARK, '${here}'],
+    [MESSAGES_MARK, '${messages}'],
   ]);
   return words.map(word => placeholders.get(word) ?? escapePlaceholders(word));
 }

@@ -1,22 +1,25 @@
-/** Returns code that transforms the answer of an address like promptfoo. */
+/** Returns code that transforms the answer of an address as promptfoo's response parsers do. */
 export function buildResponseTransform(parser: string): string {
   return `let json = null;
 try { json = JSON.parse(output); } catch {}
 const made = (function (json, text, output) {
-${transformBody(parser.trim())}
+${buildTransformBody(parser.trim())}
 })(json, output);
 const isObject = made !== null && typeof made === 'object' && !Array.isArray(made);
 const response = isObject && ('output' in made || 'error' in made) ? made : { output: made };
 return response.output || response;`;
 }
 
-function transformBody(code: string): string {
+function buildTransformBody(code: string): string {
   const isFunction = /^(?:\(.*?\)\s*=>|function\s*\(.*?\))/u.test(code);
   if (isFunction) return `return (${code.replace(/;$/u, '')})(json, text, {});`;
   return /\breturn\b/u.test(code) ? code : `return (${code.replace(/;$/u, '')});`;
 }
 
-/** Returns a path such as `json.a.b[0]` as JMESPath; an empty text for the whole answer. */
+/**
+ * Returns a path such as `json.a.b[0]` as JMESPath, or an empty text for the whole answer; undefined
+ * for other code.
+ */
 export function toJmespath(transform: string): string | undefined {
   const path = transform
     .trim()
