@@ -228,7 +228,7 @@ function buildApi(
       limiter,
       callers: new CallerCache(),
       ratePolicy,
-      resourcesHash: () => services.resources.hash(),
+      resourcesHash: () => services.resources.getHash(),
       recordKeyUse: createKeyUseRecorder(store, clock, onFault),
     },
     closing,

@@ -119,7 +119,7 @@ function createInProcessRuns(
      * changed files.
      */
     async reloadModels(): Promise<void> {
-      await models.readNamed();
+      await models.loadNamedModels();
       await endKeptPrograms(engines);
     },
     /**

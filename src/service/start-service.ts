@@ -43,7 +43,7 @@ const UNLIMITED_RATE = 1000;
  * Serves the store of a data directory over HTTP. Several services may share a store.
  *
  * @throws {DataDirectoryError} if the data directory can't be used
- * @throws {InvalidModelsFile} if models.yaml has a fault
+ * @throws {InvalidModelsFileError} if models.yaml has a fault
  * @throws {ListenError} if the address can't be listened on
  * @throws {MediaUrlError} if `mediaBucketUrl` doesn't name an object store
  * @throws {ObjectStoreError} if the object store refuses

@@ -41,26 +41,26 @@ export async function calculateCharge(
   }
 
   const imageCount = outputs.filter(({ type }) => type === 'image').length;
-  const { cost, estimated } = await computeUsageCost(model, usage, imageCount, options);
-  return { ...counts, cost, estimated: estimated ? 1 : 0 };
+  const { cost, isEstimate } = await computeUsageCost(model, usage, imageCount, options);
+  return { ...counts, cost, estimated: isEstimate ? 1 : 0 };
 }
 
 /**
- * Returns the cost by the model's prices, null if neither its tokens nor a price per run determine
- * it.
+ * Returns the cost by the model's prices; null if the run has no usage, and no price per run or per
+ * image determines it.
  */
 async function computeUsageCost(
   model: ModelEntry,
   usage: EngineResult['usage'],
   imageCount: number,
   options: PricingOptions,
-): Promise<{ cost: number | null; estimated: boolean }> {
+): Promise<{ cost: number | null; isEstimate: boolean }> {
   const isPaidByImage = imageCount > 0 && model.price?.image !== undefined;
   if (!usage && !isPaidByImage && model.price?.run === undefined) {
-    return { cost: null, estimated: false };
+    return { cost: null, isEstimate: false };
   }
   const pricing = await findPricing(model, { ...options, tier: usage?.tier });
   const cost =
     pricing?.computeCost(usage ?? { input: 0, output: 0, cached: 0 }, imageCount) ?? null;
-  return { cost, estimated: pricing?.isEstimate ?? false };
+  return { cost, isEstimate: pricing?.isEstimate ?? false };
 }

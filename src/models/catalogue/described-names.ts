@@ -26,17 +26,19 @@ export async function readDescribedNames({
     modelsFile === undefined
       ? undefined
       : await readNamedModelsText(modelsFile).catch(() => undefined);
-  const files = [ownText, namedText, ...declaredModels.map(({ text }) => text)].map(parseOrNull);
+  const files = [ownText, namedText, ...declaredModels.map(({ text }) => text)].map(
+    parseYamlOrNull,
+  );
 
   return {
     models: files.flatMap(file =>
       readListAt(file, 'models').flatMap(item => readTextAt(item, 'model') ?? []),
     ),
-    providers: Object.fromEntries(files.flatMap(readProviderEntries)),
+    providers: Object.fromEntries(files.flatMap(listProviderEntries)),
   };
 }
 
-function parseOrNull(text: string | undefined): JsonValue {
+function parseYamlOrNull(text: string | undefined): JsonValue {
   try {
     return text === undefined ? null : parseYaml(text).toJson();
   } catch {
@@ -44,7 +46,7 @@ function parseOrNull(text: string | undefined): JsonValue {
   }
 }
 
-function readProviderEntries(file: JsonValue): [string, JsonValue][] {
+function listProviderEntries(file: JsonValue): [string, JsonValue][] {
   const providers = findOwnValue(file, 'providers');
   return isJsonObject(providers) ? Object.entries(providers) : [];
 }

@@ -51,7 +51,7 @@ export interface DiscoveryResult {
  * models, and adds new ones to models.yaml. Leaves the rest of the file unchanged, including
  * comments.
  *
- * @throws {InvalidModelsFile} if models.yaml can't be read
+ * @throws {InvalidModelsFileError} if models.yaml can't be read
  */
 export async function discoverModels({
   dataDir,
@@ -74,7 +74,7 @@ export async function discoverModels({
   const isProviderPrefix = (name: string): boolean =>
     providerNames.includes(name) || providerNames.includes(resolveProviderName(name));
 
-  const { text: extendedText, added } = extendModelsFile(
+  const { text: extendedText, addedNames } = extendModelsFile(
     text,
     content,
     reportedListings,
@@ -88,7 +88,7 @@ export async function discoverModels({
     extendedText === undefined ? [] : parseModelsFile(extendedText, file, builtInProviders).models;
   const unpricedNames = await listUnpricedNames(writtenModels);
   const endpoints = reportedListings.map((listing, index) =>
-    toDiscoveredEndpoint(listing, added[index] ?? [], unpricedNames),
+    toDiscoveredEndpoint(listing, addedNames[index] ?? [], unpricedNames),
   );
   return { file, endpoints, faults: content.faults };
 }

@@ -5,7 +5,7 @@ import type { OfferedModel } from '../providers/list-models.ts';
 import { splitProviderPrefix } from '../providers/providers.ts';
 import type { ModelsFile } from './models-file.ts';
 
-const HEAD = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new
+const FILE_COMMENT = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new
  and leaves the rest as it is.
 `;
 
@@ -17,7 +17,7 @@ interface ProviderOffer {
   readonly models: readonly OfferedModel[];
 }
 
-/** Returns true for the prefix of a provider, which no new name may begin with. */
+/** Returns true for the prefix of a provider: no new name may begin with one. */
 type IsProviderPrefix = (name: string) => boolean;
 
 /**
@@ -31,12 +31,12 @@ export function extendModelsFile(
   modelsFile: ModelsFile,
   offers: readonly ProviderOffer[],
   isProviderPrefix: IsProviderPrefix,
-): { text: string | undefined; added: readonly (readonly string[])[] } {
+): { text: string | undefined; addedNames: readonly (readonly string[])[] } {
   const extension = new ModelsFileExtension(text, modelsFile, isProviderPrefix);
-  const added = offers.map(offer =>
+  const addedNames = offers.map(offer =>
     offer.models.flatMap(offeredModel => extension.addOrComplete(offer, offeredModel) ?? []),
   );
-  return { text: extension.toText(), added };
+  return { text: extension.toText(), addedNames };
 }
 
 /** The text of models.yaml while models are added. */
@@ -58,7 +58,7 @@ class ModelsFileExtension {
     this.#modelsFile = modelsFile;
     this.#isProviderPrefix = isProviderPrefix;
     this.#document = parseDocument(text ?? '');
-    if (text === undefined) this.#document.commentBefore = HEAD.trimEnd();
+    if (text === undefined) this.#document.commentBefore = FILE_COMMENT.trimEnd();
     this.#takenNames = new Set([
       ...RESERVED_MODEL_NAMES,
       ...modelsFile.aliases.keys(),
@@ -71,8 +71,8 @@ class ModelsFileExtension {
   }
 
   /**
-   * Adds a model and returns its name; undefined if the file has it already, to which it then adds
-   * what is new.
+   * Adds a model and returns its name. If the file has the model, adds the listed fields that its
+   * entry lacks, and returns undefined.
    */
   addOrComplete(
     { provider, keyVariable }: ProviderOffer,
@@ -80,7 +80,7 @@ class ModelsFileExtension {
   ): string | undefined {
     const entry = findEntry(this.#modelsFile, provider, offeredModel.id);
     if (entry) {
-      if (hasNews(offeredModel, entry)) this.#complete(entry, offeredModel);
+      if (hasNewFields(offeredModel, entry)) this.#addMissingFields(entry, offeredModel);
       return undefined;
     }
 
@@ -95,13 +95,13 @@ class ModelsFileExtension {
   }
 
   /**
-   * Returns a name for a model: its id; with its provider as a prefix if the id is taken, or would
-   * lead to a provider that it begins with.
+   * Returns a name for a model: its id, or its id after the provider's prefix if the id is taken or
+   * begins with the prefix of a provider.
    */
   #findFreeName(id: string, providerName: string): string {
     const prefix = splitProviderPrefix(id)?.prefix;
-    const leadsElsewhere = prefix !== undefined && this.#isProviderPrefix(prefix);
-    if (!leadsElsewhere && !this.#takenNames.has(id)) return id;
+    const hasProviderPrefix = prefix !== undefined && this.#isProviderPrefix(prefix);
+    if (!hasProviderPrefix && !this.#takenNames.has(id)) return id;
 
     let name = `${providerName}/${id}`;
     for (let number = 2; this.#takenNames.has(name); number += 1) {
@@ -110,12 +110,12 @@ class ModelsFileExtension {
     return name;
   }
 
-  #complete({ model }: ModelEntry, offeredModel: OfferedModel): void {
+  #addMissingFields({ model }: ModelEntry, offeredModel: OfferedModel): void {
     this.#isChanged = true;
     const item = ensureModelSequence(this.#document).items.find(
       node => isMap(node) && node.get('model') === model,
     );
-    for (const [key, value] of Object.entries(buildExtraFields(offeredModel))) {
+    for (const [key, value] of Object.entries(buildListedFields(offeredModel))) {
       if (isMap(item) && !item.has(key)) {
         item.set(key, this.#document.createNode(value, { flow: true }));
       }
@@ -129,7 +129,7 @@ class ModelsFileExtension {
       modality,
       provider,
       id: id === model ? undefined : id,
-      ...buildExtraFields(offeredModel),
+      ...buildListedFields(offeredModel),
     };
     const node = this.#document.createNode(withoutUndefined(entry), { flow: true });
     ensureModelSequence(this.#document).add(node);
@@ -151,12 +151,12 @@ class ModelsFileExtension {
 
     const document = this.#document;
     if (!isMap(document.get('providers'))) document.set('providers', document.createNode({}));
-    const map = toBlockStyle(document.get('providers') as YAMLMap);
-    map.set(name, document.createNode(entry, { flow: true }));
+    const providersNode = toBlockStyle(document.get('providers') as YAMLMap);
+    providersNode.set(name, document.createNode(entry, { flow: true }));
   }
 }
 
-function buildExtraFields({ price, shutdownDate }: Partial<OfferedModel>): object {
+function buildListedFields({ price, shutdownDate }: Partial<OfferedModel>): object {
   return withoutUndefined({ price, shutdown_date: shutdownDate });
 }
 
@@ -168,7 +168,7 @@ function findEntry({ models }: ModelsFile, provider: Provider, id: string): Mode
 }
 
 /** Returns true if an endpoint lists a price or shutdown date that the file lacks. */
-function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): boolean {
+function hasNewFields({ price, shutdownDate }: OfferedModel, entry: ModelEntry): boolean {
   return (
     (price && !entry.price) || (shutdownDate !== undefined && entry.shutdownDate === undefined)
   );
@@ -187,7 +187,7 @@ function ensureModelSequence(document: Document): YAMLSeq {
   return toBlockStyle(document.get('models') as YAMLSeq);
 }
 
-/** Turns an empty collection to block style, with one item per line. */
+/** Sets an empty collection to block style, with one item per line. */
 function toBlockStyle<T extends YAMLMap | YAMLSeq>(node: T): T {
   if (node.items.length === 0) node.flow = false;
   return node;

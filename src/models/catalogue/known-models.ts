@@ -21,11 +21,11 @@ interface KnownModelsOptions extends RemedyOptions {
 /** Returns the models in the form that the check of a prompt file needs. */
 export function createKnownModels(
   models: ModelLookup,
-  { nowMs = Date.now(), withRemedy }: KnownModelsOptions = {},
+  { nowMs = Date.now(), includesRemedy }: KnownModelsOptions = {},
 ) {
   return {
     settings: [...PROVIDER_SETTINGS],
-    explainMissing: (name: string) => models.explainMissing(name, { withRemedy }),
+    explainMissing: (name: string) => models.explainMissing(name, { includesRemedy }),
     get(name: string) {
       const entry = models.get(name);
       return entry && toKnownModel(entry, nowMs);

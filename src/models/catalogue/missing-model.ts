@@ -5,10 +5,10 @@ import { MODELS_FILE, type ModelsFile } from './models-file.ts';
 /** The name of a model that doesn't exist, and everything that may explain it. */
 export interface MissingModel {
   readonly name: string;
-  readonly models: readonly string[];
-  readonly providers: readonly string[];
+  readonly modelNames: readonly string[];
+  readonly providerNames: readonly string[];
   /** The providers that have a key or their own address. */
-  readonly configured: readonly string[];
+  readonly configuredProviders: readonly string[];
   /** True if models.yaml can't be read. */
   readonly isUnreadable: boolean;
   /** All models files together. */
@@ -17,20 +17,21 @@ export interface MissingModel {
 }
 
 /** Explains that a model doesn't exist, with the names of those that do. */
-export function describeMissingModel({ name, models }: MissingModel): string {
+export function describeMissingModel({ name, modelNames }: MissingModel): string {
   if (name.trim() === '') return 'the name of the model is empty';
   const refusal = `the model \`${name}\` does not exist`;
-  return withList(refusal, didYouMean(name, models), `models are ${models.join(', ')}`);
+  return appendNames(refusal, didYouMean(name, modelNames), `models are ${modelNames.join(', ')}`);
 }
 
 /** Explains to the owner of models.yaml why a model doesn't exist, and how to add it. */
 export function explainMissingModel(missingModel: MissingModel): string {
-  const { name, models, configured, isUnreadable, mergedFile, namedFile } = missingModel;
+  const { name, modelNames, configuredProviders, isUnreadable, mergedFile, namedFile } =
+    missingModel;
   if (name.trim() === '') return describeMissingModel(missingModel);
 
   const refusal = `the model \`${name}\` does not exist`;
   if (isUnreadable) {
-    return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
+    return `${refusal}; the models are ${modelNames.join(', ')}, and models.yaml can't be read`;
   }
 
   if (mergedFile.brokenNames.has(name)) {
@@ -39,13 +40,13 @@ export function explainMissingModel(missingModel: MissingModel): string {
   }
 
   if (name.includes('/')) return explainMissingAtProvider(missingModel, refusal);
-  if (didYouMean(name, models) !== '') return describeMissingModel(missingModel);
+  if (didYouMean(name, modelNames) !== '') return describeMissingModel(missingModel);
 
   if (/^(?:sonnet|opus|haiku)$/u.test(name)) {
     return `${refusal}: only Claude Code knows it; give a model with -m, or ${formatAliasAdvice(name)}`;
   }
 
-  const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
+  const prefixes = configuredProviders.length > 0 ? configuredProviders : ['openai', 'anthropic'];
   const prefixedNames = prefixes.map(provider => `${provider}/${name}`);
 
   return [
@@ -61,31 +62,31 @@ function formatAliasAdvice(name: string): string {
 
 /** Explains why `<provider>/<model>` doesn't exist. */
 function explainMissingAtProvider(
-  { name, providers, mergedFile, namedFile }: MissingModel,
+  { name, providerNames, mergedFile, namedFile }: MissingModel,
   refusal: string,
 ): string {
   const [prefix = '', ...rest] = name.split('/');
   const provider = resolveProviderName(prefix);
-  if (mergedFile.brokenProviders.has(provider)) {
-    const file = namedFile.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
+  if (mergedFile.brokenProviderNames.has(provider)) {
+    const file = namedFile.brokenProviderNames.has(provider) ? 'the file of --models' : MODELS_FILE;
     return `${refusal}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
   }
 
-  if (rest.every(segment => segment === '') && providers.includes(provider)) {
+  if (rest.every(segment => segment === '') && providerNames.includes(provider)) {
     return `${refusal}: after ${prefix}/ comes the name of a model`;
   }
 
-  const meantProvider = findNearestName(prefix, providers);
+  const nearestProvider = findNearestName(prefix, providerNames);
   const alias = `to run it with another model, ${formatAliasAdvice(name)}`;
 
-  return withList(
+  return appendNames(
     `${refusal}, and neither does a provider \`${prefix}\``,
-    formatSuggestion(meantProvider && [meantProvider, ...rest].join('/')),
-    `providers are ${providers.join(', ')}; ${alias}`,
+    formatSuggestion(nearestProvider && [nearestProvider, ...rest].join('/')),
+    `providers are ${providerNames.join(', ')}; ${alias}`,
   );
 }
 
 /** Adds a suggestion and the names that exist to a refusal. */
-function withList(refusal: string, suggestion: string, list: string): string {
-  return `${refusal}${suggestion === '' ? '; the' : `${suggestion} The`} ${list}`;
+function appendNames(refusal: string, suggestion: string, listing: string): string {
+  return `${refusal}${suggestion === '' ? '; the' : `${suggestion} The`} ${listing}`;
 }

@@ -17,7 +17,7 @@ import {
 import { describeMissingModel, explainMissingModel } from './missing-model.ts';
 import {
   EMPTY_MODELS_FILE,
-  InvalidModelsFile,
+  InvalidModelsFileError,
   MODELS_FILE,
   type ModelsFile,
   type ModelsText,
@@ -30,7 +30,7 @@ export type ModelTable = Omit<WatchedModels, 'reload' | 'watch'>;
 
 export interface RemedyOptions {
   /** True to add advice for the owner of `models.yaml` to messages; default true. */
-  readonly withRemedy?: boolean | undefined;
+  readonly includesRemedy?: boolean | undefined;
 }
 
 export interface ModelTableOptions {
@@ -38,7 +38,7 @@ export interface ModelTableOptions {
   readonly dataDir: string;
   /** The absolute path of a file with more models. Its names win. */
   readonly modelsFile?: string | undefined;
-  /** More models, which come from no file; their names win too. */
+  /** Models that a configuration of another tool declares; their names win too. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
   readonly env: Env;
   /**
@@ -53,12 +53,12 @@ export interface ModelTableOptions {
  * Loads the models: built-in ones, those in `models.yaml`, and those in a file that the user named.
  * A fault of `models.yaml` never throws.
  *
- * @throws {InvalidModelsFile} if the user's file can't be read
+ * @throws {InvalidModelsFileError} if the user's file can't be read
  */
 export async function loadModels(options: ModelTableOptions): Promise<ModelTable> {
   const table = new WatchedModels(options);
   await table.reload();
-  await table.readNamed();
+  await table.loadNamedModels();
   if (options.watch ?? true) table.watch();
   return table;
 }
@@ -70,7 +70,8 @@ class WatchedModels {
   #namedFile: ModelsFile = EMPTY_MODELS_FILE;
   /** The two files, merged. */
   #mergedFile: ModelsFile = EMPTY_MODELS_FILE;
-  #lastText: string | undefined;
+  /** The text of `models.yaml`, undefined if there is none; null if it has not been read. */
+  #lastText: string | undefined | null = null;
   /** True if models.yaml can't be read, so that no name may be guessed. */
   #isUnreadable = false;
   #stopWatching: () => void = () => undefined;
@@ -104,17 +105,17 @@ class WatchedModels {
   }
 
   /** Explains in one line why a model doesn't exist, without paths of this machine. */
-  explainMissing(name: string, { withRemedy = true }: RemedyOptions = {}): string {
+  explainMissing(name: string, { includesRemedy = true }: RemedyOptions = {}): string {
     const missingModel = {
       name,
-      models: this.list().map(({ model }) => model),
-      providers: this.#listProviders().map(({ name }) => name),
-      configured: this.#configuredProviders.map(({ name }) => name),
+      modelNames: this.list().map(({ model }) => model),
+      providerNames: this.#listProviders().map(({ name }) => name),
+      configuredProviders: this.#configuredProviders.map(({ name }) => name),
       isUnreadable: this.#isUnreadable,
       mergedFile: this.#mergedFile,
       namedFile: this.#namedFile,
     };
-    return withRemedy ? explainMissingModel(missingModel) : describeMissingModel(missingModel);
+    return includesRemedy ? explainMissingModel(missingModel) : describeMissingModel(missingModel);
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */
@@ -165,7 +166,10 @@ class WatchedModels {
 
   async reload(): Promise<void> {
     try {
-      const text = await readModelsText(this.#modelsYamlPath);
+      const text = await readModelsText(this.#modelsYamlPath).catch((error: unknown) => {
+        this.#lastText = null;
+        throw error;
+      });
       if (text === this.#lastText) return;
       this.#lastText = text;
       this.#modelsYaml = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
@@ -182,8 +186,8 @@ class WatchedModels {
     this.#notifyListeners();
   }
 
-  /** Reads the file that the user named, and the declared models. @throws {InvalidModelsFile} */
-  async readNamed(): Promise<void> {
+  /** Reads the file that the user named, and the declared models. @throws {InvalidModelsFileError} */
+  async loadNamedModels(): Promise<void> {
     const { modelsFile, declaredModels = [] } = this.#options;
     if (modelsFile === undefined && declaredModels.length === 0) return;
     const { readNamedModels } = await import('./read-models-file.ts');
@@ -199,7 +203,9 @@ class WatchedModels {
 
   #reportFaults({ faults }: ModelsFile): void {
     for (const fault of faults) {
-      this.#options.onProblem(new InvalidModelsFile([`${fault} (left out; the rest is used)`]));
+      this.#options.onProblem(
+        new InvalidModelsFileError([`${fault} (left out; the rest is used)`]),
+      );
     }
   }
 
@@ -210,9 +216,9 @@ class WatchedModels {
 
   /** Returns the providers in models.yaml, then the known ones that it does not mention. */
   #listProviders(): readonly Provider[] {
-    const { providers, brokenProviders } = this.#mergedFile;
+    const { providers, brokenProviderNames } = this.#mergedFile;
     const isDescribed = ({ name }: Provider): boolean =>
-      brokenProviders.has(name) || providers.some(provider => provider.name === name);
+      brokenProviderNames.has(name) || providers.some(provider => provider.name === name);
     return [...providers, ...this.#knownProviders.filter(provider => !isDescribed(provider))];
   }
 
@@ -270,17 +276,17 @@ class WatchedModels {
   }
 }
 
-/** Returns the fault of an address that sends variables which are not set. */
+/** Returns the fault of a declared model that sends variables which are not set. */
 function findMissingVariableFault(
   model: string,
   declaration: DeclaredModel,
   env: Env,
 ): AccessFault | undefined {
-  const missing = listSentVariables(declaration).filter(name => !env[name]?.trim());
-  if (missing.length === 0) return undefined;
-  const verb = missing.length === 1 ? 'is' : 'are';
+  const missingVariables = listSentVariables(declaration).filter(name => !env[name]?.trim());
+  if (missingVariables.length === 0) return undefined;
+  const verb = missingVariables.length === 1 ? 'is' : 'are';
   return {
     kind: 'missing',
-    message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends`,
+    message: `${missingVariables.join(' and ')} ${verb} not set, which the model ${model} sends`,
   };
 }

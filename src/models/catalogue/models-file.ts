@@ -16,21 +16,18 @@ export interface ModelsFile {
   readonly aliases: ReadonlyMap<string, string>;
   readonly providers: readonly Provider[];
   /** Providers with an invalid entry; their names don't stand for known providers. */
-  readonly brokenProviders: ReadonlySet<string>;
+  readonly brokenProviderNames: ReadonlySet<string>;
   /** Models and aliases with an invalid entry; their names don't stand for other models. */
   readonly brokenNames: ReadonlySet<string>;
   /** The faults of invalid entries, each as `file:line: what`, by line. */
   readonly faults: readonly string[];
 }
 
-/**
- * Entries that a configuration of another tool declares. Their programs may be kept from run to
- * run.
- */
+/** A text of models.yaml's format that a configuration of another tool declares. */
 export interface ModelsText {
   readonly text: string;
   /**
-   * The absolute path of the file that they belong to: faults name it, and `${here}` is its folder.
+   * The absolute path of the configuration: faults name it, and `${here}` is its folder.
    */
   readonly file: string;
 }
@@ -39,7 +36,7 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
   models: [],
   aliases: new Map(),
   providers: [],
-  brokenProviders: new Set(),
+  brokenProviderNames: new Set(),
   brokenNames: new Set(),
   faults: [],
 };
@@ -49,7 +46,7 @@ export function mergeModelsFiles(base: ModelsFile, override: ModelsFile): Models
   const names = new Set([...override.models.map(({ model }) => model), ...override.brokenNames]);
   const providers = new Set([
     ...override.providers.map(({ name }) => name),
-    ...override.brokenProviders,
+    ...override.brokenProviderNames,
   ]);
   return {
     models: [...override.models, ...base.models.filter(({ model }) => !names.has(model))],
@@ -61,9 +58,9 @@ export function mergeModelsFiles(base: ModelsFile, override: ModelsFile): Models
       ...override.providers,
       ...base.providers.filter(({ name }) => !providers.has(name)),
     ],
-    brokenProviders: new Set([
-      ...override.brokenProviders,
-      ...[...base.brokenProviders].filter(name => !providers.has(name)),
+    brokenProviderNames: new Set([
+      ...override.brokenProviderNames,
+      ...[...base.brokenProviderNames].filter(name => !providers.has(name)),
     ]),
     brokenNames: new Set([
       ...override.brokenNames,
@@ -74,7 +71,7 @@ export function mergeModelsFiles(base: ModelsFile, override: ModelsFile): Models
 }
 
 /** A models file that can't be used. The message is the first of its faults. */
-export class InvalidModelsFile extends Error {
+export class InvalidModelsFileError extends Error {
   readonly code = 'INVALID_MODELS_FILE';
 
   constructor(
@@ -98,12 +95,12 @@ export async function readModelsText(file: string): Promise<string | undefined> 
     const { uid, size } = await stat(file);
     const ownUid = process.getuid?.();
     if (ownUid !== undefined && uid !== ownUid && uid !== 0) {
-      throw new InvalidModelsFile([
+      throw new InvalidModelsFileError([
         `${file} belongs to another user and is not read: make it yours (chown), or remove it`,
       ]);
     }
 
-    return await readBounded(file, size);
+    return await readBoundedText(file, size);
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
@@ -113,20 +110,20 @@ export async function readModelsText(file: string): Promise<string | undefined> 
 /**
  * Returns the text of a models file that the user named; any user may own it.
  *
- * @throws {InvalidModelsFile} if it can't be read
+ * @throws {InvalidModelsFileError} if it can't be read
  */
 export async function readNamedModelsText(file: string): Promise<string> {
   try {
     const stats = await stat(file);
     if (!stats.isFile()) throw new Error('it is not a file');
-    return await readBounded(file, stats.size);
+    return await readBoundedText(file, stats.size);
   } catch (error) {
-    const why = getErrorCode(error) === 'ENOENT' ? 'it does not exist' : getErrorMessage(error);
-    throw new InvalidModelsFile([`the models file ${file} can't be read: ${why}`]);
+    const reason = getErrorCode(error) === 'ENOENT' ? 'it does not exist' : getErrorMessage(error);
+    throw new InvalidModelsFileError([`the models file ${file} can't be read: ${reason}`]);
   }
 }
 
-async function readBounded(file: string, size: number): Promise<string> {
+async function readBoundedText(file: string, size: number): Promise<string> {
   if (size > MAX_MODELS_FILE_BYTES) throw new Error(`${file} is larger than 1 MiB`);
   const bytes = await readFile(file);
   const text = decodeUtf8(bytes);

@@ -6,7 +6,7 @@ import type { ModelEntry, Price } from '../model-entry.ts';
 export const PRICE_TABLE_DATE = '2026-09-23';
 
 /** The share of the price for batches and for the flex tier. */
-const REDUCED_SHARE = 0.5;
+const REDUCED_PRICE_SHARE = 0.5;
 
 export interface Pricing {
   /** True if it comes from the bundled table. */
@@ -23,7 +23,7 @@ export interface PricingOptions {
 }
 
 /** The names of providers in the bundled table, if they differ from ours. */
-const TABLE_NAMES: Readonly<Record<string, string>> = {
+const TABLE_PROVIDER_IDS: Readonly<Record<string, string>> = {
   googleai: 'google',
   vertexai: 'google',
   bedrock: 'aws',
@@ -72,8 +72,8 @@ export async function findPricing(
  */
 function createDeclaredPricing({ declaration, price, ...model }: ModelEntry): Pricing | undefined {
   if (price?.run !== undefined) {
-    const run = toMoney(price.run);
-    return { isEstimate: false, computeCost: () => run };
+    const runCost = toMoney(price.run);
+    return { isEstimate: false, computeCost: () => runCost };
   }
   return price && declaration?.tokens ? createDescribedPricing(price, model) : undefined;
 }
@@ -86,21 +86,21 @@ function findPriceShare(
   const requestedTier = runOptions['serviceTier'];
   const defaultTier = typeof requestedTier === 'string' ? requestedTier : '';
   const tierName = (tier ?? defaultTier).toLowerCase();
-  if (providerBatch || tierName === 'batch') return REDUCED_SHARE;
-  if (tierName === 'flex' && provider === 'openai') return REDUCED_SHARE;
+  if (providerBatch || tierName === 'batch') return REDUCED_PRICE_SHARE;
+  if (tierName === 'flex' && provider === 'openai') return REDUCED_PRICE_SHARE;
   return STANDARD_TIERS.has(tierName) ? 1 : undefined;
 }
 
 /** Returns the pricing in models.yaml. Images without their own price are paid by token. */
 function createDescribedPricing(price: Price, { modality }: ModelEntry): Pricing {
   const { input, output, cachedInput = input, image = 0 } = price;
-  const perImage = modality === 'image' ? toMoney(image) : 0;
+  const imageCost = modality === 'image' ? toMoney(image) : 0;
   return {
     isEstimate: false,
     computeCost: ({ input: tokens, output: answerTokens, cached }, imageCount) => {
       const dollars =
         ((tokens - cached) * input + cached * cachedInput + answerTokens * output) / 1e6;
-      return toMoney(dollars) + imageCount * perImage;
+      return toMoney(dollars) + imageCount * imageCost;
     },
   };
 }
@@ -111,9 +111,9 @@ async function createTablePricing({
   provider,
 }: ModelEntry): Promise<Pricing | undefined> {
   const { calcPrice } = await import('@pydantic/genai-prices');
-  const name = provider?.name ?? '';
+  const providerName = provider?.name ?? '';
 
-  const providerId = TABLE_NAMES[name] ?? name;
+  const providerId = TABLE_PROVIDER_IDS[providerName] ?? providerName;
   const computeDollars = (usage: Omit<ProviderUsage, 'dollars' | 'tier'>): number | undefined => {
     const { input, output, cached, cacheWritten = 0 } = usage;
     const tokens = {

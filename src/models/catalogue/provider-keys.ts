@@ -8,19 +8,19 @@ import { type ModelSources, readModelsFile, readNamedModels } from './read-model
  * if it can be read.
  */
 export async function collectKeyVariables(sources: ModelSources): Promise<readonly string[]> {
-  const allProviders = listKnownProviders(sources.env);
+  const knownProviders = listKnownProviders(sources.env);
   // A file that can't be read is reported where its models are needed.
   const { content: base } = await readModelsFile(sources).catch(() => ({
     content: EMPTY_MODELS_FILE,
   }));
   const { providers, models } = mergeModelsFiles(
     base,
-    await readNamedModels(sources, base, allProviders),
+    await readNamedModels(sources, base, knownProviders),
   );
 
   return [
     ...new Set([
-      ...[...providers, ...allProviders].flatMap(provider => provider.keyVariables),
+      ...[...providers, ...knownProviders].flatMap(provider => provider.keyVariables),
       ...models.flatMap(({ declaration }) => (declaration ? listSentVariables(declaration) : [])),
     ]),
   ];

@@ -33,7 +33,7 @@ const ADDRESS_FIELDS = [...COMMON_FIELDS, 'address', 'method', 'headers', 'body'
 const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const MAX_EXPRESSION_LENGTH = 16 * 1024;
 
-const METHOD: FieldFormat = {
+const METHOD_FORMAT: FieldFormat = {
   pattern: /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/,
   rule: 'must be GET, POST, PUT, PATCH, DELETE or QUERY',
 };
@@ -127,8 +127,8 @@ function readExpression(value: YamlValue, name: string): string {
   const fault = findExpressionFault(expression);
   if (fault === undefined) return expression;
 
-  const place = fault.index === undefined ? '' : `, at character ${fault.index + 1}`;
-  throw faultAt(value, `${name} is not JMESPath: ${fault.message}${place}`);
+  const indexText = fault.index === undefined ? '' : `, at character ${fault.index + 1}`;
+  throw faultAt(value, `${name} is not JMESPath: ${fault.message}${indexText}`);
 }
 
 type ProgramFields = Omit<DeclaredProgram, 'sourceFolder' | 'timeoutMs' | keyof AnswerFields>;
@@ -140,8 +140,8 @@ function readProgram(fields: YamlFields): ProgramFields {
   if (program === undefined || program === '') throw fields.createFault('program', 'is empty');
 
   // A prompt must not choose which program starts.
-  const [first] = items;
-  for (const { name } of first ? readPlaceholders(first) : []) {
+  const [firstItem] = items;
+  for (const { name } of firstItem ? readPlaceholders(firstItem) : []) {
     if (name !== 'here') {
       throw fields.createFault('program', `takes only \${here} in its first word, not \${${name}}`);
     }
@@ -166,7 +166,7 @@ function readAddress(fields: YamlFields): AddressFields {
   const url = fields.findValue('address');
   const headers = fields.findValue('headers');
   const body = fields.findValue('body');
-  const method = fields.readText('method', METHOD) ?? 'POST';
+  const method = fields.readText('method', METHOD_FORMAT) ?? 'POST';
   if (method === 'GET' && body) throw fields.createFault('body', "can't be sent with GET");
 
   const bodyPlaceholders = body ? readPlaceholders(body, 'body') : [];
@@ -228,18 +228,18 @@ function findAddressFault(address: string): string | undefined {
 /**
  * Returns the placeholders of a value.
  *
- * @param field the name of a field that may not hold environment variables
+ * @param restrictedField the name of a field that may not hold environment variables
  * @throws {FileFault} if one is unknown, or not allowed here
  */
-function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[] {
+function readPlaceholders(value: YamlValue, restrictedField?: string): ProgramPlaceholder[] {
   if (value.isList) {
-    return value.readItems('this list').flatMap(item => readPlaceholders(item, field));
+    return value.readItems('this list').flatMap(item => readPlaceholders(item, restrictedField));
   }
 
   if (value.isMap) {
     return value.readEntries('this map').flatMap(entry => {
       if (parsePlaceholdersAt(entry, entry.key).length === 0) {
-        return readPlaceholders(entry.value, field);
+        return readPlaceholders(entry.value, restrictedField);
       }
       throw faultAt(
         entry,
@@ -250,19 +250,19 @@ function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[
 
   const placeholders = parsePlaceholdersAt(value, value.scalar ?? '');
   const variable =
-    field === undefined ? undefined : placeholders.find(({ name }) => name === 'env');
+    restrictedField === undefined ? undefined : placeholders.find(({ name }) => name === 'env');
   if (!variable || !('key' in variable)) return placeholders;
 
   throw faultAt(
     value,
-    `${field} can't contain \${env.${variable.key}}: only \`address\` and \`headers\` may`,
+    `${restrictedField} can't contain \${env.${variable.key}}: only \`address\` and \`headers\` may`,
   );
 }
 
-function parsePlaceholdersAt(place: FilePosition, text: string): ProgramPlaceholder[] {
+function parsePlaceholdersAt(position: FilePosition, text: string): ProgramPlaceholder[] {
   try {
     return parsePlaceholders(text);
   } catch (error) {
-    throw error instanceof PlaceholderFault ? faultAt(place, error.message) : error;
+    throw error instanceof PlaceholderFault ? faultAt(position, error.message) : error;
   }
 }

@@ -15,17 +15,20 @@ import {
 import { DEFAULT_CREDITS, guessModality } from '../providers/guessed-model.ts';
 import { isDeclared, readDeclaration } from './read-declaration.ts';
 
-const DOLLARS: FieldFormat = {
+const DOLLARS_FORMAT: FieldFormat = {
   pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
   rule: 'must be a number of US dollars, 0 or more',
 };
 
-const DAY: FieldFormat = {
+const DAY_FORMAT: FieldFormat = {
   pattern: /^\d{4}-\d{2}-\d{2}/,
   rule: 'must be a day, such as 2026-11-30',
 };
 
-const CREDITS: FieldFormat = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
+const CREDITS_FORMAT: FieldFormat = {
+  pattern: /^\d{1,9}$/,
+  rule: 'must be a whole number, 0 or more',
+};
 
 const MODEL_FIELDS = [
   'model',
@@ -61,14 +64,14 @@ export function readModel(
 
   const provider = providers.get(providerName);
   if (!provider) {
-    const meant = didYouMean(providerName, [...providers.keys()]);
+    const suggestion = didYouMean(providerName, [...providers.keys()]);
     throw fields.createFault(
       'provider',
-      `\`${providerName}\` is not described under providers${meant}`,
+      `\`${providerName}\` is not described under providers${suggestion}`,
     );
   }
 
-  const model = readName(fields);
+  const model = readModelName(fields);
   const id = fields.readText('id');
   const modality = fields.readChoice('modality', ['text', 'image']) ?? guessModality(id ?? model);
   const responseFormat = fields.readChoice('responseFormat', [
@@ -87,11 +90,11 @@ export function readModel(
     engine: 'provider' as const,
     provider,
     runOptions: readRunOptions(fields.findValue('runOptions')),
-    credits: Number(fields.readText('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
+    credits: Number(fields.readText('credits', CREDITS_FORMAT) ?? DEFAULT_CREDITS[modality]),
     id,
     responseFormat,
     price: price && readPrice(price),
-    shutdownDate: fields.readText('shutdown_date', DAY)?.slice(0, 10),
+    shutdownDate: fields.readText('shutdown_date', DAY_FORMAT)?.slice(0, 10),
     omittedOptions: leaveOut && readLeaveOut(leaveOut),
     isReasoning: reasoning === undefined ? undefined : reasoning === 'true',
   });
@@ -107,7 +110,7 @@ function readLeaveOut(value: YamlValue): OptionName[] {
 }
 
 /** @throws {FileFault} if it is the name of a built-in model */
-function readName(fields: YamlFields): string {
+function readModelName(fields: YamlFields): string {
   const model = fields.requireText('model');
   if (RESERVED_MODEL_NAMES.has(model)) {
     throw fields.createFault('model', `\`${model}\` is built in: choose another name`);
@@ -121,12 +124,12 @@ function readDeclaredModel(item: YamlValue, folder: string): ModelEntry {
   const price = fields.findValue('price');
 
   return {
-    model: readName(fields),
+    model: readModelName(fields),
     modality,
     engine: declaration.kind,
     declaration,
     runOptions: readRunOptions(fields.findValue('runOptions')),
-    credits: Number(fields.readText('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
+    credits: Number(fields.readText('credits', CREDITS_FORMAT) ?? DEFAULT_CREDITS[modality]),
     ...(price && { price: readDeclaredPrice(price) }),
   };
 }
@@ -147,9 +150,9 @@ function readRunOptions(value: YamlValue | undefined): RunOption[] {
  */
 function readDeclaredPrice(value: YamlValue): Price {
   const fields = YamlFields.read(value, 'a price', ['run', 'input', 'output', 'cachedInput']);
-  const run = fields.readText('run', DOLLARS);
+  const run = fields.readText('run', DOLLARS_FORMAT);
   if (run === undefined) return readPrice(value);
-  for (const key of ['input', 'output', 'cachedInput']) fields.readText(key, DOLLARS);
+  for (const key of ['input', 'output', 'cachedInput']) fields.readText(key, DOLLARS_FORMAT);
   return { input: 0, output: 0, run: Number(run) };
 }
 
@@ -157,7 +160,7 @@ function readDeclaredPrice(value: YamlValue): Price {
 function readPrice(value: YamlValue): Price {
   const fields = YamlFields.read(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
   const readDollars = (key: keyof Price): number | undefined => {
-    const text = fields.readText(key, DOLLARS);
+    const text = fields.readText(key, DOLLARS_FORMAT);
     return text === undefined ? undefined : Number(text);
   };
 

@@ -12,7 +12,7 @@ import {
 } from '../providers/providers.ts';
 import {
   EMPTY_MODELS_FILE,
-  InvalidModelsFile,
+  InvalidModelsFileError,
   MODELS_FILE,
   type ModelsFile,
   type ModelsText,
@@ -27,7 +27,7 @@ export interface ModelSources {
   readonly dataDir: string;
   /** The absolute path of a file with more models. */
   readonly modelsFile?: string | undefined;
-  /** More models, which come from no file. */
+  /** Models that a configuration of another tool declares. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
   /** The environment, with the providers' keys and addresses and the proxies. */
   readonly env: Env;
@@ -36,7 +36,7 @@ export interface ModelSources {
 /**
  * Reads the `models.yaml` of a data directory; its text is undefined if there is none.
  *
- * @throws {InvalidModelsFile} if it can't be read at all
+ * @throws {InvalidModelsFileError} if it can't be read at all
  */
 export async function readModelsFile({ dataDir, env }: ModelSources): Promise<{
   readonly file: string;
@@ -51,10 +51,10 @@ export async function readModelsFile({ dataDir, env }: ModelSources): Promise<{
 }
 
 /**
- * Reads a models file that the user named, and the models that no file lists.
+ * Reads a models file that the user named, and the models that a configuration declares.
  *
  * @param base the content of `models.yaml`, whose providers the file may use
- * @throws {InvalidModelsFile} if it can't be read at all
+ * @throws {InvalidModelsFileError} if it can't be read at all
  */
 export async function readNamedModels(
   { modelsFile, declaredModels = [] }: Pick<ModelSources, 'modelsFile' | 'declaredModels'>,
@@ -67,7 +67,7 @@ export async function readNamedModels(
     ...base.providers,
   ];
   const declaredFiles = declaredModels.map(({ text, file }) =>
-    adaptToConfiguration(parseModelsFile(text, file, predefinedProviders)),
+    adaptToPromptfoo(parseModelsFile(text, file, predefinedProviders)),
   );
   const namedModels =
     modelsFile === undefined
@@ -81,14 +81,14 @@ export async function readNamedModels(
  * Adapts models that a promptfoo configuration declares: their addresses get chats as JSON, and
  * programs that read their runs from standard input stay between runs.
  */
-function adaptToConfiguration(file: ModelsFile): ModelsFile {
+function adaptToPromptfoo(file: ModelsFile): ModelsFile {
   const models = file.models.map((entry): ModelEntry => {
     const { declaration } = entry;
     if (declaration?.kind === 'address') {
       return { ...entry, declaration: { ...declaration, sendsChatAsJson: true } };
     }
 
-    if (declaration?.kind === 'program' && takesRunsAsInput(declaration)) {
+    if (declaration?.kind === 'program' && readsRunsFromInput(declaration)) {
       return { ...entry, declaration: { ...declaration, staysRunning: true } };
     }
 
@@ -97,21 +97,21 @@ function adaptToConfiguration(file: ModelsFile): ModelsFile {
   return { ...file, models };
 }
 
-function takesRunsAsInput({ placeholders }: DeclaredProgram): boolean {
+function readsRunsFromInput({ placeholders }: DeclaredProgram): boolean {
   return placeholders.every(({ name }) => name === 'here');
 }
 
-/** @throws {InvalidModelsFile} if `models.yaml` has any fault */
+/** @throws {InvalidModelsFileError} if `models.yaml` has any fault */
 export async function checkModelsFile(sources: ModelSources): Promise<void> {
   const { content } = await readModelsFile(sources);
-  if (content.faults.length > 0) throw new InvalidModelsFile(content.faults);
+  if (content.faults.length > 0) throw new InvalidModelsFileError(content.faults);
 }
 
 /**
  * Reads `models.yaml`. Leaves out entries with a fault, but no others.
  *
  * @param predefinedProviders the providers that it may use without describing them
- * @throws {InvalidModelsFile} if it is not YAML, or not a map
+ * @throws {InvalidModelsFileError} if it is not YAML, or not a map
  */
 export function parseModelsFile(
   text: string,
@@ -119,20 +119,20 @@ export function parseModelsFile(
   predefinedProviders: readonly Provider[],
 ): ModelsFile {
   const faults: FileFault[] = [];
-  const plainText = text.replace(/^\uFEFF/, '');
+  const textWithoutBom = text.replace(/^\uFEFF/, '');
   const context = { faults, folder: path.dirname(file) };
-  const content = collectFault(faults, () =>
-    readValidEntries(plainText, predefinedProviders, context),
+  const content = tryRead(faults, () =>
+    readValidEntries(textWithoutBom, predefinedProviders, context),
   );
   const messages = faults
     .toSorted((one, other) => one.line - other.line)
     .map(({ line, problem }) => `${file}:${line}: ${problem}`);
-  if (!content) throw new InvalidModelsFile(messages);
+  if (!content) throw new InvalidModelsFileError(messages);
 
   return { ...content, faults: messages };
 }
 
-/** The collected faults, and the folder of the file. */
+/** The state of reading a file. */
 interface ModelsFileContext {
   readonly faults: FileFault[];
   readonly folder: string;
@@ -151,7 +151,7 @@ function readValidEntries(
     { faults },
   );
 
-  const { providers, brokenProviders } = readProviders(
+  const { providers, brokenProviderNames } = readProviders(
     fields.findValue('providers'),
     predefinedProviders,
     faults,
@@ -159,13 +159,9 @@ function readValidEntries(
   const usableProviders = new Map(
     [...predefinedProviders, ...providers].map(provider => [provider.name, provider]),
   );
-  for (const name of brokenProviders) usableProviders.delete(name);
+  for (const name of brokenProviderNames) usableProviders.delete(name);
 
-  const { models, brokenModels } = readFileModels(
-    fields.findValue('models'),
-    usableProviders,
-    context,
-  );
+  const { models, brokenModels } = readModels(fields.findValue('models'), usableProviders, context);
 
   const { aliases, brokenAliases } = readAliases(
     fields.findValue('modelAliases'),
@@ -176,7 +172,7 @@ function readValidEntries(
   return {
     models: [...models.values()],
     providers,
-    brokenProviders,
+    brokenProviderNames,
     brokenNames: new Set([...brokenModels, ...brokenAliases]),
     aliases,
   };
@@ -186,19 +182,21 @@ function readProviders(
   value: YamlValue | undefined,
   predefinedProviders: readonly Provider[],
   faults: FileFault[],
-): { readonly providers: Provider[]; readonly brokenProviders: ReadonlySet<string> } {
+): { readonly providers: Provider[]; readonly brokenProviderNames: ReadonlySet<string> } {
   const entries = readList(faults, value, list => list.readEntries('providers', faults));
   const predefinedByName = new Map(predefinedProviders.map(provider => [provider.name, provider]));
   const providers = entries.flatMap(
-    entry => collectFault(faults, () => readProvider(entry, predefinedByName)) ?? [],
+    entry => tryRead(faults, () => readProvider(entry, predefinedByName)) ?? [],
   );
   const validNames = new Set(providers.map(({ name }) => name));
-  const brokenNames = entries.map(({ key }) => key).filter(key => !validNames.has(key));
+  const brokenProviderNames = new Set(
+    entries.map(({ key }) => key).filter(key => !validNames.has(key)),
+  );
 
-  return { providers, brokenProviders: new Set(brokenNames) };
+  return { providers, brokenProviderNames };
 }
 
-function readFileModels(
+function readModels(
   value: YamlValue | undefined,
   providers: ReadonlyMap<string, Provider>,
   { faults, folder }: ModelsFileContext,
@@ -219,8 +217,7 @@ function readFileModels(
 
   const brokenModels: string[] = [];
   for (const item of readList(faults, value, list => list.readItems('models'))) {
-    const name =
-      collectFault(faults, () => readItem(item)) ?? collectFault([], () => readModelName(item));
+    const name = tryRead(faults, () => readItem(item)) ?? tryRead([], () => readModelName(item));
     if (name !== undefined && !models.has(name)) brokenModels.push(name);
   }
 
@@ -238,18 +235,19 @@ function readAliases(
   },
   faults: FileFault[],
 ): { readonly aliases: ReadonlyMap<string, string>; readonly brokenAliases: readonly string[] } {
-  const names = new Set([...RESERVED_MODEL_NAMES, ...models.keys()]);
+  const modelNames = new Set([...RESERVED_MODEL_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean => {
     const parts = splitProviderPrefix(name);
     return (
-      names.has(name) || (parts !== undefined && providers.has(resolveProviderName(parts.prefix)))
+      modelNames.has(name) ||
+      (parts !== undefined && providers.has(resolveProviderName(parts.prefix)))
     );
   };
 
   const aliases = new Map<string, string>();
   const brokenAliases: string[] = [];
   for (const entry of readList(faults, value, list => list.readEntries('modelAliases', faults))) {
-    const model = collectFault(faults, () => readAlias(entry, { names, isModel }));
+    const model = tryRead(faults, () => readAlias(entry, { modelNames, isModel }));
     if (model !== undefined) {
       aliases.set(entry.key, model);
     } else if (!models.has(entry.key)) {
@@ -260,8 +258,8 @@ function readAliases(
   return { aliases, brokenAliases };
 }
 
-/** Returns the result of `read`; undefined if it throws a fault, which is added to `faults`. */
-function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
+/** Returns the result of `read`. If it throws a fault, adds that to `faults` and returns undefined. */
+function tryRead<T>(faults: FileFault[], read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -278,22 +276,22 @@ function readList<T>(
   read: (value: YamlValue) => T[],
 ): T[] {
   if (value === undefined) return [];
-  return collectFault(faults, () => read(value)) ?? [];
+  return tryRead(faults, () => read(value)) ?? [];
 }
 
 function readAlias(
   { key, line, value }: YamlEntry,
-  { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
+  { modelNames, isModel }: { modelNames: ReadonlySet<string>; isModel: (name: string) => boolean },
 ): string {
   const model = value.readText(`the alias \`${key}\``);
 
-  if (names.has(key)) {
+  if (modelNames.has(key)) {
     throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
   }
 
   if (isModel(model)) return model;
   throw new FileFault(
     line,
-    `the model \`${model}\` does not exist; the models are ${[...names].join(', ')}`,
+    `the model \`${model}\` does not exist; the models are ${[...modelNames].join(', ')}`,
   );
 }

@@ -13,7 +13,7 @@ import {
 import { explainUnreachable } from './discover-models.ts';
 import {
   EMPTY_MODELS_FILE,
-  InvalidModelsFile,
+  InvalidModelsFileError,
   MODELS_FILE,
   type ModelsFile,
 } from './models-file.ts';
@@ -45,7 +45,9 @@ interface ProviderReport {
 export async function buildModelsReport({ dataDir, env, signal, asksProviders }: ReportOptions) {
   const faults: string[] = [];
   const modelsFile = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
-    faults.push(...(error instanceof InvalidModelsFile ? error.faults : [getErrorMessage(error)]));
+    faults.push(
+      ...(error instanceof InvalidModelsFileError ? error.faults : [getErrorMessage(error)]),
+    );
   });
   const describedModels = modelsFile?.content ?? EMPTY_MODELS_FILE;
   faults.push(...describedModels.faults);
@@ -114,7 +116,7 @@ async function buildProviderReport(
  * Lists every provider that a model's name may begin with: those in models.yaml, then the known
  * ones.
  *
- * @throws {InvalidModelsFile} if models.yaml can't be read
+ * @throws {InvalidModelsFileError} if models.yaml can't be read
  */
 export async function listProviders({ dataDir, env }: ModelSources) {
   const { content } = await readModelsFile({ dataDir, env });

@@ -14,8 +14,8 @@ export function createResourcesView(table: ModelTable) {
     currentResources = toResources(table);
   });
   return {
-    current: () => currentResources,
-    hash: () => currentResources.hash,
+    getResources: () => currentResources,
+    getHash: () => currentResources.hash,
     /** Returns the index of a model in the list; -1 if it is not listed. */
     indexOf: (model: string): number =>
       currentResources.resources.models.findIndex(entry => entry.model === model),

@@ -6,7 +6,7 @@ import {
   type CardLine,
   escapeCardText,
   layOut,
-  removeUndrawable,
+  removeUndrawableCharacters,
 } from './card-layout.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
@@ -52,7 +52,7 @@ async function resolveFontFile(): Promise<string> {
 }
 
 function renderCard(text: string): string {
-  const cardText = removeUndrawable(text).trim() || EMPTY_CARD_TEXT;
+  const cardText = removeUndrawableCharacters(text).trim() || EMPTY_CARD_TEXT;
   const paper: Box = { width: CARD.width - 2 * MARGIN, height: CARD.height - 2 * MARGIN };
   const textBox: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
   const layout = layOut(cardText, textBox);
@@ -76,10 +76,10 @@ function renderSheet({ width, height }: Box): string {
   );
 }
 
-function renderLine({ text, size, isHeading, baseline }: CardLine, top: number): string {
-  const weight = isHeading ? ` stroke="${INK}" stroke-width="${size / 36}"` : '';
-  const place = `x="${CARD.width / 2}" y="${top + baseline}" text-anchor="middle"`;
-  return `<text ${place} font-family="${FONT}" font-size="${size}" fill="${INK}"${weight}>${escapeCardText(text)}</text>`;
+function renderLine({ text, fontSize, isHeading, baseline }: CardLine, top: number): string {
+  const weight = isHeading ? ` stroke="${INK}" stroke-width="${fontSize / 36}"` : '';
+  const placement = `x="${CARD.width / 2}" y="${top + baseline}" text-anchor="middle"`;
+  return `<text ${placement} font-family="${FONT}" font-size="${fontSize}" fill="${INK}"${weight}>${escapeCardText(text)}</text>`;
 }
 
 /** Hues of sky and hills: noon, dawn, dusk, aurora, a summer evening. */
@@ -94,9 +94,9 @@ const PALETTES = [
 /** Returns a landscape derived from the text: equal texts give equal images. */
 function renderScene(text: string, card: Box): string {
   const { width, height } = card;
-  const { palette, sunX, lift } = deriveTraits(text);
-  const farTop = height * (0.62 - lift * 0.08);
-  const nearTop = height * (0.8 - lift * 0.05);
+  const { palette, sunX, hillLift } = deriveTraits(text);
+  const farTop = height * (0.62 - hillLift * 0.08);
+  const nearTop = height * (0.8 - hillLift * 0.05);
 
   return [
     `<defs><linearGradient id="sky" x1="0" y1="0" x2="0" y2="1">`,
@@ -104,8 +104,12 @@ function renderScene(text: string, card: Box): string {
     `<stop offset="1" stop-color="hsl(${palette.low}, 80%, 88%)"/></linearGradient></defs>`,
     `<rect width="${width}" height="${height}" fill="url(#sky)"/>`,
     `<circle cx="${width * sunX}" cy="${height * 0.11}" r="${height * 0.1}" fill="#fff7dd" fill-opacity="0.9"/>`,
-    renderHills(card, { top: farTop, colour: `hsl(${palette.far}, 32%, 62%)`, swing: 0.09 }),
-    renderHills(card, { top: nearTop, colour: `hsl(${palette.near}, 36%, 44%)`, swing: -0.07 }),
+    renderHills(card, { top: farTop, colour: `hsl(${palette.far}, 32%, 62%)`, swingShare: 0.09 }),
+    renderHills(card, {
+      top: nearTop,
+      colour: `hsl(${palette.near}, 36%, 44%)`,
+      swingShare: -0.07,
+    }),
   ].join('');
 }
 
@@ -116,25 +120,25 @@ function renderScene(text: string, card: Box): string {
 function deriveTraits(text: string): {
   palette: (typeof PALETTES)[number];
   sunX: number;
-  lift: number;
+  hillLift: number;
 } {
   const digest = createHash('sha256').update(text).digest();
   return {
     palette: PALETTES[digest.readUInt8(0) % PALETTES.length] ?? PALETTES[0],
     sunX: 0.15 + (digest.readUInt8(1) / 255) * 0.7,
-    lift: digest.readUInt8(2) / 255,
+    hillLift: digest.readUInt8(2) / 255,
   };
 }
 
-/** A range of hills: its height on the card, and how far it swings around it. */
+/** A range of hills: its top on the card, and its swing around that as a share of the height. */
 interface Hills {
   readonly top: number;
   readonly colour: string;
-  readonly swing: number;
+  readonly swingShare: number;
 }
 
-function renderHills({ width, height }: Box, { top, colour, swing }: Hills): string {
-  const dip = height * swing;
+function renderHills({ width, height }: Box, { top, colour, swingShare }: Hills): string {
+  const dip = height * swingShare;
   const curve = `M0 ${top} C${width * 0.25} ${top - dip * 2} ${width * 0.35} ${top + dip} ${width * 0.55} ${top}`;
   return `<path d="${curve} S${width * 0.85} ${top + dip} ${width} ${top - dip} V${height} H0 Z" fill="${colour}"/>`;
 }

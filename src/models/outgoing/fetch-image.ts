@@ -50,22 +50,22 @@ const IMAGE_REQUEST_HEADERS = {
  * @throws {Error} if it can't
  */
 export async function fetchImage(url: string, options: FetchImageOptions): Promise<Buffer> {
-  const limit = AbortSignal.timeout(options.timeoutMs ?? IMAGE_TIMEOUT_MS);
-  const signal = AbortSignal.any([options.signal, limit]);
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? IMAGE_TIMEOUT_MS);
+  const signal = AbortSignal.any([options.signal, timeout]);
   try {
     return await followImageRedirects(url, { ...options, signal });
   } catch (error) {
     options.signal.throwIfAborted();
-    if (limit.aborted) throw new Error('the image did not arrive in time', { cause: error });
+    if (timeout.aborted) throw new Error('the image did not arrive in time', { cause: error });
     throw error;
   }
 }
 
-async function followImageRedirects(start: string, options: FetchImageOptions): Promise<Buffer> {
-  let url = start;
+async function followImageRedirects(startUrl: string, options: FetchImageOptions): Promise<Buffer> {
+  let url = startUrl;
   for (let redirectCount = 0; redirectCount <= MAX_IMAGE_REDIRECTS; redirectCount += 1) {
     const answer = await openImageUrl(url, options);
-    const location = getRedirectLocation(answer);
+    const location = findRedirectLocation(answer);
     if (location === undefined) return readImage(answer, options.onBytes);
     answer.discard();
     url = resolveRedirect(location, url);
@@ -127,8 +127,8 @@ async function resolveAddresses(
     return await rejectWhenAborted(resolve(host), signal);
   } catch (error) {
     signal.throwIfAborted();
-    const why = proxy ? `, so it can't be known to be public${onUnresolved?.(host) ?? ''}` : '';
-    throw new Error(`the host ${host} can't be found${why}`, { cause: error });
+    const detail = proxy ? `, so it can't be known to be public${onUnresolved?.(host) ?? ''}` : '';
+    throw new Error(`the host ${host} can't be found${detail}`, { cause: error });
   }
 }
 
@@ -136,10 +136,10 @@ async function resolveHost(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
-function getRedirectLocation({ status, headers }: HttpAnswer): string | undefined {
-  return REDIRECTS.has(status) ? headers.location : undefined;
+function findRedirectLocation({ status, headers }: HttpAnswer): string | undefined {
+  return REDIRECT_STATUSES.has(status) ? headers.location : undefined;
 }
 
 function resolveRedirect(location: string, from: string): string {

@@ -40,7 +40,7 @@ export interface HttpRequest {
    */
   readonly addresses?: readonly string[] | undefined;
   /** Maximum time to wait for the next piece of the body, in milliseconds; default unlimited. */
-  readonly idleMs?: number;
+  readonly idleTimeoutMs?: number;
   /** PEM certificates to trust instead of the system's, for tests. */
   readonly ca?: string;
 }
@@ -49,15 +49,15 @@ const OUTGOING_CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Sends a request over a new connection and returns the response as soon as its headers have
- * arrived. A server may close a used connection just as the request is written, or send late data
- * on it that would look like the answer. Follows no redirects and never retries. Only the signal
+ * arrived. On a used connection, a server may close it just as the request is written, or send late
+ * data that would look like the answer. Follows no redirects and never retries. Only the signal
  * limits the time.
  *
  * @throws {ProxyFault} if the proxy fails
  * @throws {Error} for any other network fault; the signal's reason once it is aborted
  */
 export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
-  const { url, signal, method = 'GET', body, proxy, addresses, idleMs = 0, ca } = request;
+  const { url, signal, method = 'GET', body, proxy, addresses, idleTimeoutMs = 0, ca } = request;
   signal.throwIfAborted();
   const isForwarded = proxy !== undefined && url.protocol === 'http:';
 
@@ -78,7 +78,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
       signal,
       reset: true,
       headersTimeout: 0,
-      bodyTimeout: idleMs,
+      bodyTimeout: idleTimeoutMs,
     });
     if (answer.statusCode === 407 && isForwarded) {
       answer.body.on('error', () => {}).destroy();
@@ -92,7 +92,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
   }
 }
 
-interface Target {
+interface HttpTarget {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -101,7 +101,7 @@ interface Target {
 /**
  * Returns the target of a direct request. undici takes the TLS server name from the host header.
  */
-function buildDirectTarget({ url, headers }: HttpRequest): Target {
+function buildDirectTarget({ url, headers }: HttpRequest): HttpTarget {
   return {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
@@ -113,7 +113,7 @@ function buildDirectTarget({ url, headers }: HttpRequest): Target {
  * Returns the target of a plain http request through a proxy, which takes the whole URL; many
  * tunnel https only.
  */
-function buildProxyTarget(proxy: URL, { url, headers }: HttpRequest): Target {
+function buildProxyTarget(proxy: URL, { url, headers }: HttpRequest): HttpTarget {
   const authorization = buildProxyAuthorization(proxy);
   return {
     origin: proxy.origin,
@@ -143,11 +143,11 @@ function toHttpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): H
 
 /** Returns a look-up that knows these addresses only, whatever the name. */
 function createPinnedLookup(addresses: readonly string[]): LookupFunction {
-  const pinned = addresses.map(address => ({ address, family: isIP(address) }));
+  const pinnedAddresses = addresses.map(address => ({ address, family: isIP(address) }));
   return (_, options, callback) => {
-    const [first] = pinned;
+    const [first] = pinnedAddresses;
     if (options.all) {
-      callback(null, pinned);
+      callback(null, pinnedAddresses);
     } else {
       callback(null, first?.address ?? '', first?.family ?? 0);
     }

@@ -18,6 +18,7 @@ import {
   type ProviderRequest,
   sendRequest,
 } from '../providers/send-request.ts';
+import { readAnswerResult } from './answer-result.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import {
   createRunValues,
@@ -27,7 +28,6 @@ import {
 } from './placeholder-values.ts';
 import { fillText, fillValue } from './placeholders.ts';
 import { formatDuration } from './program-result.ts';
-import { readResult } from './read-answer.ts';
 
 /** Matches the path of an address as it is written: `/v1/chat` in `https://host/v1/chat?x=1`. */
 const PATH_IN_ADDRESS = /^https?:\/\/[^/?#]*(?<path>[^?#]*)/u;
@@ -85,7 +85,7 @@ async function sendJob(
       'unknown',
     );
     const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
-    return await readResult(job, declaration, text);
+    return await readAnswerResult(job, declaration, text);
   } catch (error) {
     job.signal.throwIfAborted();
     const { model } = job.model;
@@ -104,7 +104,7 @@ function fillRequest(
   values: RunValues,
   traceparent: string | undefined,
 ): ProviderRequest | { fault: string } {
-  const address = fillText(declaration.address, values.inText, encodeForUrl);
+  const address = fillText(declaration.address, values.getTextValue, encodeForUrl);
   const { path = '' } = PATH_IN_ADDRESS.exec(address)?.groups ?? {};
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
@@ -136,7 +136,7 @@ function fillHeaders(
 ): { filled: Record<string, string> } | { fault: string } {
   const filled: Record<string, string> = {};
   for (const [name, text] of Object.entries(declaration.headers)) {
-    const value = fillText(text, values.inText);
+    const value = fillText(text, values.getTextValue);
     const invalidCharacter = describeInvalidCharacter(value);
     if (invalidCharacter !== undefined) {
       return {

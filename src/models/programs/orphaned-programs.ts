@@ -14,8 +14,8 @@ export async function endOrphanedPrograms(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const records = getProgramRecordsFolder(dataDir);
-  if (!existsSync(records)) return;
+  const recordsFolder = getProgramRecordsFolder(dataDir);
+  if (!existsSync(recordsFolder)) return;
   const { endRecordedPrograms } = await import('./run-folder.ts');
-  await endRecordedPrograms(records, env);
+  await endRecordedPrograms(recordsFolder, env);
 }

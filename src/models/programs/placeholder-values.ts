@@ -12,20 +12,26 @@ export interface RunValues extends PlaceholderValues {
   readonly images: readonly string[];
 }
 
-/** Returns the values of a run's placeholders. @param images the values of `${images}` */
+/**
+ * Returns the values of a run's placeholders.
+ *
+ * @param images the values of `${images}`
+ */
 export function createRunValues(
   job: EngineJob,
   declaration: DeclaredModel,
   { env, images }: { env: Env; images: readonly string[] },
 ): RunValues {
   const { model, inputs } = job;
-  const sendsChats = declaration.kind === 'address' && declaration.sendsChatAsJson;
-  const chat = sendsChats ? buildPromptfooMessages(job) : undefined;
+  const sendsChatAsJson = declaration.kind === 'address' && declaration.sendsChatAsJson;
+  const chatMessages = sendsChatAsJson ? buildPromptfooMessages(job) : undefined;
 
   const prompt =
-    chat === undefined ? joinPromptText(job, declaration) : JSON.stringify(chat, undefined, 2);
+    chatMessages === undefined
+      ? joinPromptText(job, declaration)
+      : JSON.stringify(chatMessages, undefined, 2);
 
-  const inText = (placeholder: ProgramPlaceholder): JsonValue => {
+  const getTextValue = (placeholder: ProgramPlaceholder): JsonValue => {
     switch (placeholder.name) {
       case 'prompt':
         return prompt;
@@ -47,13 +53,13 @@ export function createRunValues(
     }
   };
 
-  const inJson = (placeholder: ProgramPlaceholder): JsonValue => {
-    if (placeholder.name === 'prompt') return chat ?? prompt;
+  const getJsonValue = (placeholder: ProgramPlaceholder): JsonValue => {
+    if (placeholder.name === 'prompt') return chatMessages ?? prompt;
     if (placeholder.name === 'input') return findOwnEntry(inputs.values, placeholder.key) ?? '';
-    return inText(placeholder);
+    return getTextValue(placeholder);
   };
 
-  return { prompt, images, inText, inJson };
+  return { prompt, images, getTextValue, getJsonValue };
 }
 
 function findOwnEntry<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {

@@ -3,7 +3,7 @@ import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { ProgramPlaceholder } from '../declared-model.ts';
 
 /** A text split into literals and placeholders. */
-type Pieces = readonly (string | ProgramPlaceholder)[];
+type TextPieces = readonly (string | ProgramPlaceholder)[];
 
 /** An unknown or unclosed placeholder; the message names it. */
 export class PlaceholderFault extends Error {}
@@ -18,13 +18,13 @@ const PLACEHOLDER_MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<brace>\}?)/gu;
  *
  * @throws {PlaceholderFault}
  */
-export function splitAtPlaceholders(text: string): Pieces {
+export function splitAtPlaceholders(text: string): TextPieces {
   const pieces: (string | ProgramPlaceholder)[] = [];
-  let end = 0;
+  let literalStart = 0;
   let literal = '';
   for (const match of text.matchAll(PLACEHOLDER_MARKS)) {
-    literal += text.slice(end, match.index);
-    end = match.index + match[0].length;
+    literal += text.slice(literalStart, match.index);
+    literalStart = match.index + match[0].length;
 
     const { name, brace } = match.groups ?? {};
     if (name === undefined) {
@@ -34,11 +34,11 @@ export function splitAtPlaceholders(text: string): Pieces {
 
     if (literal !== '') pieces.push(literal);
     literal = '';
-    if (brace !== '}') throw placeholderFault('a `${` has no `}`');
+    if (brace !== '}') throw createPlaceholderFault('a `${` has no `}`');
     pieces.push(parsePlaceholder(name));
   }
 
-  literal += text.slice(end);
+  literal += text.slice(literalStart);
   return literal === '' ? pieces : [...pieces, literal];
 }
 
@@ -49,14 +49,14 @@ function parsePlaceholder(placeholder: string): ProgramPlaceholder {
   const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(placeholder)?.groups ?? {};
   if (name === 'input' && key !== undefined) return { name, key };
   if (name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) return { name, key };
-  throw placeholderFault(`\${${placeholder}} is not a placeholder`);
+  throw createPlaceholderFault(`\${${placeholder}} is not a placeholder`);
 }
 
-function placeholderFault(what: string): PlaceholderFault {
+function createPlaceholderFault(message: string): PlaceholderFault {
   const names =
     '${prompt}, ${system}, ${messages}, ${input.<key>}, ${images}, ${here}, ${model} and ${env.<name>}';
   return new PlaceholderFault(
-    `${what}: the placeholders are ${names}; for a literal \${ write $\${`,
+    `${message}: the placeholders are ${names}; for a literal \${ write $\${`,
   );
 }
 
@@ -65,12 +65,12 @@ export function parsePlaceholders(text: string): ProgramPlaceholder[] {
   return splitAtPlaceholders(text).filter(piece => typeof piece !== 'string');
 }
 
-export type PlaceholderValue = (placeholder: ProgramPlaceholder) => JsonValue;
+export type GetPlaceholderValue = (placeholder: ProgramPlaceholder) => JsonValue;
 
 /** Fills in a text. Placeholders within a value are not filled in. */
 export function fillText(
   text: string,
-  toValue: PlaceholderValue,
+  toValue: GetPlaceholderValue,
   encode = (value: string): string => value,
 ): string {
   return splitAtPlaceholders(text)
@@ -80,26 +80,26 @@ export function fillText(
 
 /** The values of placeholders. */
 export interface PlaceholderValues {
-  /** Values within a text: inputs unchanged. */
-  readonly inText: PlaceholderValue;
-  /** Values on their own in JSON: inputs with their types in the prompt's schema. */
-  readonly inJson: PlaceholderValue;
+  /** Returns a value within a text: an input unchanged. */
+  readonly getTextValue: GetPlaceholderValue;
+  /** Returns a value on its own in JSON: an input with its type in the prompt's schema. */
+  readonly getJsonValue: GetPlaceholderValue;
 }
 
 /**
  * Fills in every text of a value. A text that is only a placeholder becomes its value, with its
  * type.
  */
-export function fillValue(value: JsonValue, fill: PlaceholderValues): JsonValue {
+export function fillValue(value: JsonValue, values: PlaceholderValues): JsonValue {
   if (typeof value === 'string') {
     const [piece = '', ...furtherPieces] = splitAtPlaceholders(value);
     const isAlone = furtherPieces.length === 0 && typeof piece !== 'string';
-    return isAlone ? fill.inJson(piece) : fillText(value, fill.inText);
+    return isAlone ? values.getJsonValue(piece) : fillText(value, values.getTextValue);
   }
 
-  if (isJsonList(value)) return value.map(item => fillValue(item, fill));
+  if (isJsonList(value)) return value.map(item => fillValue(item, values));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, fillValue(field, fill)]),
+    Object.entries(value).map(([key, field]) => [key, fillValue(field, values)]),
   );
 }

@@ -9,17 +9,17 @@ import {
 } from '../engine.ts';
 import { collectSecrets, maskSecrets } from './mask-secrets.ts';
 import { listPromptImages, toMessageValues } from './placeholder-values.ts';
-import { type AskedProgram, createNotStartedResult, readProgramResult } from './program-result.ts';
+import { createNotStartedResult, type ProgramRun, readProgramResult } from './program-result.ts';
 import {
   type ProgramOptions,
-  type RunProgram,
+  type StartedRunProgram,
   startProgram,
   toProgramFacts,
 } from './start-program.ts';
 
 /** Returns the engine that runs programs in models.yaml. */
 export function createProgramEngine(options: ProgramOptions): Engine {
-  const keptPrograms = new PersistentPrograms<RunProgram>();
+  const keptPrograms = new PersistentPrograms<StartedRunProgram>();
   return {
     async run(job) {
       const { declaration, model } = job.model;
@@ -35,20 +35,20 @@ export function createProgramEngine(options: ProgramOptions): Engine {
         );
       }
 
-      const askedProgram = { job, declaration };
+      const programRun = { job, declaration };
       const result = declaration.staysRunning
-        ? askKeptProgram(askedProgram, keptPrograms, options)
-        : runOnce(askedProgram, options);
+        ? askKeptProgram(programRun, keptPrograms, options)
+        : runOnce(programRun, options);
       return maskSecrets(await result, collectSecrets(options.env));
     },
     endKeptPrograms: () => keptPrograms.endIdle(),
   };
 }
 
-/** Asks a program that stays. */
+/** Asks a program that stays running, and starts it if none is idle. */
 async function askKeptProgram(
-  { job, declaration }: AskedProgram,
-  keptPrograms: PersistentPrograms<RunProgram>,
+  { job, declaration }: ProgramRun,
+  keptPrograms: PersistentPrograms<StartedRunProgram>,
   options: ProgramOptions,
 ): Promise<EngineResult> {
   const { signal, traceparent } = job;
@@ -69,7 +69,7 @@ async function askKeptProgram(
 
 /** Starts a program for one run, and returns its answer. */
 async function runOnce(
-  { job, declaration }: AskedProgram,
+  { job, declaration }: ProgramRun,
   options: ProgramOptions,
 ): Promise<EngineResult> {
   try {

@@ -9,10 +9,10 @@ import {
   type EngineJob,
   type EngineResult,
 } from '../engine.ts';
-import { readFailure, readResult } from './read-answer.ts';
+import { readAnswerResult, readFailure } from './answer-result.ts';
 
-/** A program that is asked for the answer of a run. */
-export interface AskedProgram {
+/** A run, and the program that is asked for its answer. */
+export interface ProgramRun {
   readonly job: EngineJob;
   readonly declaration: DeclaredProgram;
 }
@@ -22,7 +22,7 @@ export interface AskedProgram {
  * it failed.
  */
 export async function readProgramResult(
-  { job, declaration }: AskedProgram,
+  { job, declaration }: ProgramRun,
   { answer, stderr, isTooLong, end }: ProgramOutput,
 ): Promise<EngineResult> {
   const { model } = job.model;
@@ -33,9 +33,9 @@ export async function readProgramResult(
   }
 
   if (end === 'answered') return await readReply({ job, declaration }, answer);
-  // A program that stays answers by its line alone.
+  // The answer of a program that stays running is a line, not all of its output.
   if (end?.code === 0 && !declaration.staysRunning) {
-    return await readResult(job, declaration, answer);
+    return await readAnswerResult(job, declaration, answer);
   }
 
   const { reason, ...costFacts } = await readFailure(job, declaration, { answer, stderr });
@@ -50,10 +50,10 @@ export async function readProgramResult(
 const MAX_REASON_LENGTH = 2000;
 
 /** Reads the line of a kept program: `answer`, or `fault` with the reason as a JSON string. */
-async function readReply({ job, declaration }: AskedProgram, line: string): Promise<EngineResult> {
+async function readReply({ job, declaration }: ProgramRun, line: string): Promise<EngineResult> {
   const [keyword = ''] = line.split(' ', 1);
   const rest = line.slice(keyword.length + 1);
-  if (keyword === 'answer') return await readResult(job, declaration, rest);
+  if (keyword === 'answer') return await readAnswerResult(job, declaration, rest);
   const value = parseJson(rest);
   const reason = typeof value === 'string' ? value.slice(0, MAX_REASON_LENGTH) : '';
   return createFailedResult(`${job.model.model} failed${formatReasonSuffix(reason)}`);
@@ -64,11 +64,14 @@ function formatReasonSuffix(reason: string): string {
 }
 
 /** Error codes of an operating system for a command line that is too long. */
-const TOO_LONG_CODES: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
+const ARGUMENTS_TOO_LONG_CODES: ReadonlySet<string | undefined> = new Set([
+  'E2BIG',
+  'ENAMETOOLONG',
+]);
 
 /** Returns the result of a run whose program could not be started. */
 export function createNotStartedResult(
-  { job, declaration }: AskedProgram,
+  { job, declaration }: ProgramRun,
   error: unknown,
 ): EngineResult {
   const { model } = job.model;
@@ -77,7 +80,7 @@ export function createNotStartedResult(
     return createRefusedResult(`${model}: ${getErrorMessage(error)}`, 'unfit');
   }
 
-  if (TOO_LONG_CODES.has(code)) {
+  if (ARGUMENTS_TOO_LONG_CODES.has(code)) {
     const advice =
       'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
     return createRefusedResult(

@@ -14,15 +14,15 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
  */
 export const RUN_VARIABLE = 'PROMPTRUN_RUN';
 
-const FOLDER_PREFIX = 'promptrun-run-';
+const RUN_FOLDER_PREFIX = 'promptrun-run-';
 const RUN_FILE = 'run.json';
 
 /** The files of a program while it runs. */
 export interface RunFolder {
-  /** The file that `PROMPTRUN_RUN` names. */
-  readonly file: string;
-  /** The folder for its images, also its working directory if its entry says so. */
-  readonly folder: string;
+  /** The path of the file with facts about the run, which `PROMPTRUN_RUN` names. */
+  readonly factsFile: string;
+  /** The path of the folder for its images, in which it starts if its entry says so. */
+  readonly workingDirectory: string;
   /** Replaces the facts in the file by those of another run. */
   replaceFacts(facts: object): Promise<void>;
   /** Records the started process, so that a later one can end what it leaves running. */
@@ -33,35 +33,35 @@ export interface RunFolder {
 /**
  * Creates the folder of a run. If this process is killed, a later one finds and removes it.
  *
- * @param records the folder that records running programs
+ * @param recordsFolder the folder that records running programs
  * @param facts the facts about the run that its program may read
  */
-export async function makeRunFolder(records: string, facts: object): Promise<RunFolder> {
+export async function createRunFolder(recordsFolder: string, facts: object): Promise<RunFolder> {
   const id = randomUUID();
-  const root = path.join(tmpdir(), `${FOLDER_PREFIX}${id}`);
+  const root = path.join(tmpdir(), `${RUN_FOLDER_PREFIX}${id}`);
   const name = `${id}.json`;
 
   // The record comes first, so that no folder is left of a process that is killed here.
-  const release = await writeRecord(records, name, root);
+  const release = await writeRecord(recordsFolder, name, root);
   const remove = async (): Promise<void> => {
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
-    await rm(path.join(records, name), { force: true });
+    await rm(path.join(recordsFolder, name), { force: true });
     release();
   };
 
   try {
-    const file = path.join(root, RUN_FILE);
-    const folder = path.join(root, 'folder');
+    const factsFile = path.join(root, RUN_FILE);
+    const workingDirectory = path.join(root, 'folder');
     const writeFacts = (currentFacts: object): Promise<void> =>
-      writeFile(file, JSON.stringify(currentFacts), { mode: 0o600 });
+      writeFile(factsFile, JSON.stringify(currentFacts), { mode: 0o600 });
     await mkdir(root, { mode: 0o700 });
     await writeFacts(facts);
-    await mkdir(folder, { mode: 0o700 });
+    await mkdir(workingDirectory, { mode: 0o700 });
 
     // Appended, because a kill in the middle of a rewrite would lose the folder.
     const recordStart = async (program: TreeRoot): Promise<void> =>
-      await appendFile(path.join(records, name), `${JSON.stringify(program)}\n`);
-    return { file, folder, replaceFacts: writeFacts, recordStart, remove };
+      await appendFile(path.join(recordsFolder, name), `${JSON.stringify(program)}\n`);
+    return { factsFile, workingDirectory, replaceFacts: writeFacts, recordStart, remove };
   } catch (error) {
     await remove();
     throw error;
@@ -69,11 +69,13 @@ export async function makeRunFolder(records: string, facts: object): Promise<Run
 }
 
 /** Writes a record. Locks it first, so that no other process considers this one dead. */
-async function writeRecord(records: string, name: string, root: string): Promise<() => void> {
-  makeDirectory(records, 0o700);
-  const release = lockFile({ folder: records, name });
+async function writeRecord(recordsFolder: string, name: string, root: string): Promise<() => void> {
+  makeDirectory(recordsFolder, 0o700);
+  const release = lockFile({ folder: recordsFolder, name });
   try {
-    await writeFile(path.join(records, name), `${JSON.stringify({ root })}\n`, { mode: 0o600 });
+    await writeFile(path.join(recordsFolder, name), `${JSON.stringify({ root })}\n`, {
+      mode: 0o600,
+    });
     return () => release?.();
   } catch (error) {
     release?.();
@@ -83,19 +85,19 @@ async function writeRecord(records: string, name: string, root: string): Promise
 
 /** Ends the recorded programs of killed processes, and removes their folders. */
 export async function endRecordedPrograms(
-  records: string,
+  recordsFolder: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const names = await readdir(records).catch(() => []);
+  const names = await readdir(recordsFolder).catch(() => []);
   // A process that was killed before it wrote its record left only the lock.
   const recordNames = new Set(names.map(name => name.replace(/\.json\.lock$/u, '.json')));
   for (const name of [...recordNames].filter(name => name.endsWith('.json'))) {
-    const killedTime = getLastAliveTime({ folder: records, name });
-    const release = lockFile({ folder: records, name });
+    const killedAt = getLastAliveTime({ folder: recordsFolder, name });
+    const release = lockFile({ folder: recordsFolder, name });
     if (release === undefined) continue;
 
     try {
-      await endRecordedProgram(path.join(records, name), killedTime, env);
+      await endRecordedProgram(path.join(recordsFolder, name), killedAt, env);
     } finally {
       release();
     }
@@ -104,7 +106,7 @@ export async function endRecordedPrograms(
 
 async function endRecordedProgram(
   file: string,
-  killedTime: number,
+  killedAt: number,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const lines = (await readFile(file, 'utf8').catch(() => ''))
@@ -115,11 +117,11 @@ async function endRecordedProgram(
   const root = findOwnValue(record, 'root');
   const pid = findOwnValue(record, 'pid');
   const began = findOwnValue(record, 'began');
-  if (typeof root === 'string' && path.basename(root).startsWith(FOLDER_PREFIX)) {
+  if (typeof root === 'string' && path.basename(root).startsWith(RUN_FOLDER_PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
     const hasStart = typeof pid === 'number' && typeof began === 'number';
     const rootProcess = hasStart ? { pid, began } : undefined;
-    await endOrphanedTree({ mark, root: rootProcess, latestKillAt: killedTime }, env);
+    await endOrphanedTree({ mark, root: rootProcess, latestKillAt: killedAt }, env);
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
 

@@ -11,7 +11,7 @@ import type { EngineJob } from '../engine.ts';
 import { getProgramRecordsFolder } from './orphaned-programs.ts';
 import { createRunValues, listPromptImages, type RunValues } from './placeholder-values.ts';
 import { fillText, splitAtPlaceholders } from './placeholders.ts';
-import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
+import { createRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,7 +24,7 @@ export interface ProgramOptions {
   readonly directory: string;
 }
 
-export interface RunProgram extends StartedProgram {
+export interface StartedRunProgram extends StartedProgram {
   readonly folder: RunFolder;
   /** The text for its standard input, if it takes no placeholder for it. */
   readonly prompt: string;
@@ -33,17 +33,21 @@ export interface RunProgram extends StartedProgram {
 /**
  * Starts the program of a job.
  *
- * @throws if it can't be started, and the reason of the job's signal
+ * @throws {Error} if it can't be started
+ * @throws the reason of the job's signal, once that is aborted
  */
 export async function startProgram(
   job: EngineJob,
   program: DeclaredProgram,
   options: ProgramOptions,
-): Promise<RunProgram> {
-  const folder = await makeRunFolder(getProgramRecordsFolder(options.dataDir), toProgramFacts(job));
+): Promise<StartedRunProgram> {
+  const folder = await createRunFolder(
+    getProgramRecordsFolder(options.dataDir),
+    toProgramFacts(job),
+  );
   try {
     job.signal.throwIfAborted();
-    const images = await writeImages(job, folder.folder);
+    const images = await writeImages(job, folder.workingDirectory);
     // Arguments can't contain placeholders of the environment: process lists would show the value.
     const values = createRunValues(job, program, { env: {}, images });
     const start = buildProgramStart({ declaration: program, values, folder }, job, options);
@@ -86,10 +90,10 @@ function buildProgramStart(
   return {
     argv: [needsAbsolutePath ? path.resolve(directory, program) : program, ...args],
     filledIndexes,
-    directory: declaration.usesTemporaryFolder ? folder.folder : directory,
+    directory: declaration.usesTemporaryFolder ? folder.workingDirectory : directory,
     env: {
       ...withoutKeys(env, []),
-      [RUN_VARIABLE]: folder.file,
+      [RUN_VARIABLE]: folder.factsFile,
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     },
   };
@@ -122,13 +126,13 @@ function fillArguments(
       typeof piece === 'string' ? [] : piece.name,
     );
     const argumentImages = names.includes('images') ? values.images : [''];
-    const isFromRun = names.some(name => !['here', 'model', 'images'].includes(name));
+    const hasRunValue = names.some(name => !['here', 'model', 'images'].includes(name));
     for (const image of argumentImages) {
-      if (isFromRun) {
+      if (hasRunValue) {
         filledIndexes.add(filledArguments.length);
       }
       const toValue = (placeholder: ProgramPlaceholder): JsonValue =>
-        placeholder.name === 'images' ? image : values.inText(placeholder);
+        placeholder.name === 'images' ? image : values.getTextValue(placeholder);
       filledArguments.push(fillText(argument, toValue));
     }
   }

@@ -37,6 +37,7 @@ const BATCHES_PATH = '/v1/messages/batches';
 export class AnthropicBatches implements BatchProvider {
   readonly name: string;
   readonly endpoint = '/v1/messages';
+  /** Anthropic allows 100,000 requests and 256 MB. */
   readonly limits = { requests: 100_000, bytes: 250_000_000 };
   readonly #access: ProviderAccess;
   readonly #headers: Readonly<Record<string, string>>;
@@ -53,7 +54,7 @@ export class AnthropicBatches implements BatchProvider {
 
   async create(
     requests: readonly BatchRequest[],
-    _key: string,
+    _batchKey: string,
     _upload: Upload,
     signal: AbortSignal,
   ): Promise<string> {
@@ -62,19 +63,20 @@ export class AnthropicBatches implements BatchProvider {
 
   /** Compares the first result of each batch of the same size. */
   async find(
-    { key, since, requestCount }: BatchSearch,
+    { batchKey, createdAfterMs, requestCount }: BatchSearch,
     signal: AbortSignal,
   ): Promise<{ id: string } | 'unread' | undefined> {
     let hasUnread = false;
     let missingError: Error | undefined;
     let expiredBatch: { readonly id: string } | undefined;
-    for await (const batch of iterateBatches(after => this.#fetchPage(after, signal))) {
+    for await (const batch of iterateBatches(afterId => this.#fetchPage(afterId, signal))) {
       if (countAllRequests(batch) !== requestCount) continue;
-      const match = await this.#matchFirstResult(batch, key, signal);
+      const match = await this.#matchFirstResult(batch, batchKey, signal);
       if (match.kind === 'same') return { id: match.id };
       if (match.kind === 'unread') hasUnread = true;
       if (match.kind === 'missing') missingError ??= match.error;
-      if (match.kind === 'expired' && isSince(batch, since)) expiredBatch ??= { id: match.id };
+      if (match.kind === 'expired' && mayBeCreatedAfter(batch, createdAfterMs))
+        expiredBatch ??= { id: match.id };
     }
 
     if (missingError) throw missingError;
@@ -107,26 +109,28 @@ export class AnthropicBatches implements BatchProvider {
     return await requestJsonObject(request, this.#access, signal);
   }
 
-  /** Returns the page of the list after a batch; the first page if `after` is empty. */
-  async #fetchPage(after: string, signal: AbortSignal): Promise<UncheckedObject> {
-    const position = after && `&after_id=${encodeURIComponent(after)}`;
+  /** Returns the page of the list after a batch; the first page if `afterId` is empty. */
+  async #fetchPage(afterId: string, signal: AbortSignal): Promise<UncheckedObject> {
+    const position = afterId && `&after_id=${encodeURIComponent(afterId)}`;
     return await this.#ask(`${BATCHES_PATH}?limit=100${position}`, signal);
   }
 
   /**
-   * Compares the first result of a batch with a key. A batch without results must not hide ours,
-   * but it may be ours.
+   * Compares the first result of a batch with a key. A batch that has not ended or has lost its
+   * results may be the one that is searched for, but another one may be too.
    */
   async #matchFirstResult(
     batch: UncheckedObject,
-    key: string,
+    batchKey: string,
     signal: AbortSignal,
   ): Promise<BatchMatch> {
     if (batch['processing_status'] !== 'ended') return { kind: 'unread' };
     const id = requireId(batch);
     try {
       return {
-        kind: (await beginsWith(this.#fetchResults(id, signal), key)) ? 'same' : 'other',
+        kind: (await firstResultHasKey(this.#fetchResults(id, signal), batchKey))
+          ? 'same'
+          : 'other',
         id,
       };
     } catch (error) {
@@ -190,9 +194,13 @@ function createMissingResultsFault(batch: UncheckedObject): ProviderFault {
   return new ProviderFault(message, { status: isArchived ? 410 : 404 });
 }
 
-/** Returns true if the first result has this key. @throws {ProviderFault} if they can't be read */
-async function beginsWith(results: RequestResults, key: string): Promise<boolean> {
-  for await (const { customId } of results) return customId.startsWith(key);
+/**
+ * Returns true if the id of the first result begins with a key.
+ *
+ * @throws {ProviderFault} if the results can't be read
+ */
+async function firstResultHasKey(results: RequestResults, batchKey: string): Promise<boolean> {
+  for await (const { customId } of results) return customId.startsWith(batchKey);
   return false;
 }
 
@@ -200,20 +208,20 @@ async function beginsWith(results: RequestResults, key: string): Promise<boolean
 const MAX_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
 
 /** Returns true unless a batch was certainly created before a time. */
-function isSince(batch: UncheckedObject, since: number | undefined): boolean {
-  const created = Date.parse(readTextAt(batch, 'created_at') ?? '');
-  return since === undefined || !(created < since - MAX_CLOCK_DIFFERENCE_MS);
+function mayBeCreatedAfter(batch: UncheckedObject, timeMs: number | undefined): boolean {
+  const createdAtMs = Date.parse(readTextAt(batch, 'created_at') ?? '');
+  return timeMs === undefined || !(createdAtMs < timeMs - MAX_CLOCK_DIFFERENCE_MS);
 }
 
-const COUNTS = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;
+const COUNT_NAMES = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;
 
-function countRequests(batch: UncheckedObject, ...names: (typeof COUNTS)[number][]): number {
+function countRequests(batch: UncheckedObject, ...names: (typeof COUNT_NAMES)[number][]): number {
   const counts = names.map(name => readCountAt(readValueAt(batch, 'request_counts'), name) ?? 0);
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function countAllRequests(batch: UncheckedObject): number {
-  return countRequests(batch, ...COUNTS);
+  return countRequests(batch, ...COUNT_NAMES);
 }
 
 function readBatchState(batch: UncheckedObject): BatchState {

@@ -3,8 +3,8 @@ import type { HttpAnswer } from '../outgoing/open-http.ts';
 import type { TypedBody } from '../providers/request-provider.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send-request.ts';
 
-/** Minimum size of the chunks that small pieces are joined into, in bytes. */
-const BATCH_PIECE_BYTES = 64 * 1024;
+/** Minimum size of the chunks that small pieces are joined into, in bytes; the last may be less. */
+const MIN_CHUNK_BYTES = 64 * 1024;
 
 /** Returns a body that is assembled from pieces while it is sent. */
 export function createStreamedBody(
@@ -13,22 +13,23 @@ export function createStreamedBody(
 ): TypedBody {
   let length = 0;
   for (const piece of pieces()) length += Buffer.byteLength(piece);
-  return { contentType, length, pieces: joinSmall(pieces()) };
+  return { contentType, length, pieces: joinSmallPieces(pieces()) };
 }
 
-function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
+function* joinSmallPieces(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
   let smallPieces: Uint8Array[] = [];
-  let bytes = 0;
+  let joinedBytes = 0;
   for (const piece of pieces) {
     const encodedPiece = typeof piece === 'string' ? Buffer.from(piece) : piece;
     smallPieces.push(encodedPiece);
-    bytes += encodedPiece.length;
-    if (bytes < BATCH_PIECE_BYTES) continue;
+    joinedBytes += encodedPiece.length;
+    if (joinedBytes < MIN_CHUNK_BYTES) continue;
     yield* smallPieces.length === 1 ? smallPieces : [Buffer.concat(smallPieces)];
-    [smallPieces, bytes] = [[], 0];
+    smallPieces = [];
+    joinedBytes = 0;
   }
 
-  if (bytes > 0) yield Buffer.concat(smallPieces);
+  if (joinedBytes > 0) yield Buffer.concat(smallPieces);
 }
 
 /** Limits for the JSON of one result. */

@@ -21,8 +21,9 @@ export interface BatchState {
 /** The result of a request: the provider's answer, or why there is none. */
 export type BatchAnswer = { readonly body: Record<string, unknown> } | { readonly fault: string };
 
-/** The uploaded file of a batch's requests; `id` is undefined before the upload. */
+/** The upload of a batch's requests as a file. */
 export interface Upload {
+  /** The id of the file; undefined before the upload. */
   id?: string | undefined;
   /** Called with the id of the file before the batch is created. */
   onUploaded(id: string): Promise<void>;
@@ -30,12 +31,12 @@ export interface Upload {
 
 /** The facts that identify a batch. */
 export interface BatchSearch {
-  readonly key: string;
+  readonly batchKey: string;
   /** The earliest time of its creation, in milliseconds since 1970; any time by default. */
-  readonly since?: number | undefined;
+  readonly createdAfterMs?: number | undefined;
   readonly requestCount: number;
-  /** The uploaded file of its requests. */
-  readonly file?: string | undefined;
+  /** The id of the uploaded file of its requests. */
+  readonly fileId?: string | undefined;
 }
 
 /** The batches of a provider, which it answers within a day at a lower price. */
@@ -45,17 +46,17 @@ export interface BatchProvider {
   readonly endpoint: string;
   /** The maximum size of a batch. */
   readonly limits: { readonly requests: number; readonly bytes: number };
-  /** Creates a batch, which `find` can identify by `key`. Returns the provider's id. */
+  /** Creates a batch, which `find` can identify by its key. Returns the provider's id. */
   create(
     requests: readonly BatchRequest[],
-    key: string,
+    batchKey: string,
     upload: Upload,
     signal: AbortSignal,
   ): Promise<string>;
   /**
-   * Finds a batch whose creation got no response. Returns undefined if there is none, `unread`
-   * while a candidate has not ended. A candidate whose results have expired is the batch, if no
-   * other one is: to create it again would pay twice.
+   * Finds a batch whose creation got no response. Returns undefined if there is none, and `unread`
+   * if one that has not ended may be it. One whose results have expired counts as the batch if no
+   * other one is it: to create it again would pay twice.
    */
   find(search: BatchSearch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
   readState(id: string, signal: AbortSignal): Promise<BatchState>;
@@ -103,7 +104,7 @@ const MAX_BATCH_PAGES = 10_000;
  * would be created again
  */
 export async function* iterateBatches(
-  fetchPage: (after: string) => Promise<UncheckedObject>,
+  fetchPage: (afterId: string) => Promise<UncheckedObject>,
 ): AsyncGenerator<UncheckedObject, void> {
   let lastId: string | undefined = '';
   for (let pageCount = 0; pageCount < MAX_BATCH_PAGES && lastId !== undefined; pageCount += 1) {

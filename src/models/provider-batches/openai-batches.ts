@@ -27,14 +27,15 @@ import {
 } from './batch-provider.ts';
 
 /** The metadata field that holds the key of a batch. */
-const KEY_FIELD = 'promptrun';
+const KEY_METADATA_FIELD = 'promptrun';
 const RESPONSES_PATH = '/v1/responses';
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
+const ENDED_STATES: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** OpenAI's batches, which are created from an uploaded file of requests. */
 export class OpenAiBatches implements BatchProvider {
   readonly name: string;
   readonly endpoint: string;
+  /** OpenAI allows 50,000 requests and 200 MB. */
   readonly limits = { requests: 50_000, bytes: 195_000_000 };
   readonly #access: ProviderAccess;
   readonly #headers: Readonly<Record<string, string>>;
@@ -50,12 +51,12 @@ export class OpenAiBatches implements BatchProvider {
 
   async create(
     requests: readonly BatchRequest[],
-    key: string,
+    batchKey: string,
     upload: Upload,
     signal: AbortSignal,
   ): Promise<string> {
     // A batch has one interface, and only Chat Completions takes tools in its form.
-    if (this.endpoint === RESPONSES_PATH && requests.some(hasMessages)) {
+    if (this.endpoint === RESPONSES_PATH && requests.some(isChatRequest)) {
       throw new ProviderFault('takes no tools of Chat Completions in a batch', {
         advice: 'leave out --provider-batch',
       });
@@ -72,16 +73,19 @@ export class OpenAiBatches implements BatchProvider {
       input_file_id: upload.id,
       endpoint: this.endpoint,
       completion_window: '24h',
-      metadata: { [KEY_FIELD]: key },
+      metadata: { [KEY_METADATA_FIELD]: batchKey },
     };
     return requireId(await this.#ask('/batches', signal, batch));
   }
 
-  async find({ key, file }: BatchSearch, signal: AbortSignal): Promise<{ id: string } | undefined> {
-    for await (const batch of iterateBatches(after => this.#fetchPage(after, signal))) {
+  async find(
+    { batchKey, fileId }: BatchSearch,
+    signal: AbortSignal,
+  ): Promise<{ id: string } | undefined> {
+    for await (const batch of iterateBatches(afterId => this.#fetchPage(afterId, signal))) {
       // Some providers of this interface keep no metadata.
-      const isOfFile = file !== undefined && readTextAt(batch, 'input_file_id') === file;
-      if (isOfFile || readTextAt(batch, 'metadata', KEY_FIELD) === key) {
+      const hasSameFile = fileId !== undefined && readTextAt(batch, 'input_file_id') === fileId;
+      if (hasSameFile || readTextAt(batch, 'metadata', KEY_METADATA_FIELD) === batchKey) {
         return { id: requireId(batch) };
       }
     }
@@ -97,14 +101,14 @@ export class OpenAiBatches implements BatchProvider {
     signal: AbortSignal,
   ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void> {
     const batch = await this.#ask(buildBatchPath(id), signal);
-    const outputFile = readTextAt(batch, 'output_file_id');
-    if (!outputFile && readBatchState(batch).doneCount > 0) {
+    const outputFileId = readTextAt(batch, 'output_file_id');
+    if (!outputFileId && readBatchState(batch).doneCount > 0) {
       throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
     }
 
-    for (const file of [outputFile, readTextAt(batch, 'error_file_id')]) {
-      if (!file) continue;
-      const request = { path: buildContentPath(file), headers: this.#headers };
+    for (const fileId of [outputFileId, readTextAt(batch, 'error_file_id')]) {
+      if (!fileId) continue;
+      const request = { path: buildContentPath(fileId), headers: this.#headers };
       const content = await requestProvider(request, this.#access, signal).catch(rethrowExpired);
       for await (const { customId, result } of readResults(content)) {
         yield { customId, answer: readBatchAnswer(result) };
@@ -125,9 +129,9 @@ export class OpenAiBatches implements BatchProvider {
     return await requestJsonObject(request, this.#access, signal);
   }
 
-  /** Returns the page of the list after a batch; the first page if `after` is empty. */
-  async #fetchPage(after: string, signal: AbortSignal): Promise<UncheckedObject> {
-    const position = after && `&after=${encodeURIComponent(after)}`;
+  /** Returns the page of the list after a batch; the first page if `afterId` is empty. */
+  async #fetchPage(afterId: string, signal: AbortSignal): Promise<UncheckedObject> {
+    const position = afterId && `&after=${encodeURIComponent(afterId)}`;
     return await this.#ask(`/batches?limit=100${position}`, signal);
   }
 }
@@ -136,8 +140,8 @@ function buildBatchPath(id: string): string {
   return `/batches/${encodeURIComponent(id)}`;
 }
 
-function buildContentPath(file: string): string {
-  return `/files/${encodeURIComponent(file)}/content`;
+function buildContentPath(fileId: string): string {
+  return `/files/${encodeURIComponent(fileId)}/content`;
 }
 
 /** @throws {ProviderFault} if the object has no id */
@@ -148,7 +152,7 @@ function requireId(created: UncheckedObject): string {
 }
 
 /** Returns the form that uploads the requests as a file. */
-function buildUploadForm(requests: readonly BatchRequest[], url: string): TypedBody {
+function buildUploadForm(requests: readonly BatchRequest[], endpoint: string): TypedBody {
   const boundary = `promptrun-${randomUUID()}`;
   return createStreamedBody(`multipart/form-data; boundary=${boundary}`, function* () {
     yield `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n`;
@@ -156,7 +160,7 @@ function buildUploadForm(requests: readonly BatchRequest[], url: string): TypedB
     yield 'content-type: application/jsonl\r\n\r\n';
 
     for (const { customId, parameters } of requests) {
-      yield `{"custom_id":${JSON.stringify(customId)},"method":"POST","url":${JSON.stringify(url)},"body":`;
+      yield `{"custom_id":${JSON.stringify(customId)},"method":"POST","url":${JSON.stringify(endpoint)},"body":`;
       yield parameters;
       yield '}\n';
     }
@@ -172,7 +176,7 @@ function readBatchState(batch: UncheckedObject): BatchState {
 
   return {
     state,
-    hasEnded: ENDED.has(state),
+    hasEnded: ENDED_STATES.has(state),
     doneCount: readCountAt(batch, 'request_counts', 'completed') ?? 0,
     failedCount: readCountAt(batch, 'request_counts', 'failed') ?? 0,
     ...(fault !== undefined && { fault }),
@@ -188,7 +192,10 @@ function readBatchAnswer({ response, error }: Record<string, unknown>): BatchAns
   };
 }
 
-/** Returns true for a request to Chat Completions. Within a text, the quotes would be escaped. */
-function hasMessages({ parameters }: BatchRequest): boolean {
+/**
+ * Returns true for the body of a request to Chat Completions. In one to Responses, a prompt with the
+ * same words has escaped quotes.
+ */
+function isChatRequest({ parameters }: BatchRequest): boolean {
   return Buffer.from(parameters).includes('"messages":[{"role"');
 }

@@ -8,7 +8,7 @@ import {
 import { findOutgoingProxy } from '../outgoing/proxy.ts';
 import { BodyTooLongError, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
-import { createRefusalFault } from './answers/refusal.ts';
+import { createRefusalFault } from './answers/refusal-fault.ts';
 import type { ProviderAccess } from './provider-access.ts';
 
 /** Maximum size of an answer, in bytes, including images. */

@@ -101,7 +101,7 @@ export async function checkDefinition(
   }
 
   const knownModels =
-    models && createKnownModels(models, { withRemedy: notifyOperator === undefined });
+    models && createKnownModels(models, { includesRemedy: notifyOperator === undefined });
   await checkParsed({ findings, definition }, { models: knownModels, tasks });
   if (findings.hasFaults) throw toPromptFileError(findings);
 }

@@ -27,7 +27,7 @@ export const resourceRoutes = [
     errors: [],
     data: resourcesSchema,
     async handle({ resources }) {
-      return resources.current();
+      return resources.getResources();
     },
   }),
 ];

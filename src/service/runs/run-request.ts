@@ -36,7 +36,7 @@ export async function requireRunnable(services: RequestCheckServices, promptVers
   if (!model) {
     notifyOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
     const reason = models.explainMissing(definition.model, {
-      withRemedy: notifyOperator === undefined,
+      includesRemedy: notifyOperator === undefined,
     });
     throw invalidRequest(`the prompt can't be run here: ${reason}`);
   }

@@ -243,6 +243,18 @@ describe('the models of the service', () => {
     },
   );
 
+  it('may have a prefix again once a models.yaml that could not be read is removed', async () => {
+    await write(`# ${'x'.repeat(2 ** 20)}`);
+    await load({ OPENAI_API_KEY: 'k' }, true);
+    expect(table?.get('openai/gpt-9')).toBeUndefined();
+    expect(problems).toEqual([expect.stringMatching(/is larger than 1 MiB/)]);
+
+    const news = nextNews();
+    await rm(path.join(dataDir, 'models.yaml'));
+    await news;
+    expect(table?.get('openai/gpt-9')).toMatchObject({ id: 'gpt-9' });
+  });
+
   it('follow models.yaml as it comes, changes, breaks and goes', async () => {
     await load({}, true);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidModelsFile } from '../../../src/models/catalogue/models-file.ts';
+import { InvalidModelsFileError } from '../../../src/models/catalogue/models-file.ts';
 import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.ts';
 import { INTERFACE_NAMES } from '../../../src/models/model-entry.ts';
 import { listKnownProviders } from '../../../src/models/providers/providers.ts';
@@ -233,14 +233,11 @@ describe('models.yaml', () => {
       'more: 1',
     );
 
-    const { models, providers, aliases, faults, brokenProviders, brokenNames } = parseModelsFile(
-      text,
-      'm.yaml',
-      [openai],
-    );
+    const { models, providers, aliases, faults, brokenProviderNames, brokenNames } =
+      parseModelsFile(text, 'm.yaml', [openai]);
     expect(models.map(({ model }) => model)).toEqual(['good']);
     expect(providers.map(({ baseUrl }) => baseUrl)).toEqual(['http://localhost/v1']);
-    expect([...brokenProviders]).toEqual(['bad']);
+    expect([...brokenProviderNames]).toEqual(['bad']);
     expect([...brokenNames]).toEqual(['lost', 'astray', 'c/d']);
     expect([...aliases.keys()]).toEqual(['a/b', 'e/f']);
     expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual([
@@ -402,7 +399,7 @@ function findFaults(text: string): readonly string[] {
   try {
     return parseModelsFile(text, '/data/models.yaml', []).faults;
   } catch (error) {
-    if (error instanceof InvalidModelsFile) return error.faults;
+    if (error instanceof InvalidModelsFileError) return error.faults;
     throw error;
   }
 }

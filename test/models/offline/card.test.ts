@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   escapeCardText,
   layOut,
-  removeUndrawable,
+  removeUndrawableCharacters,
 } from '../../../src/models/offline/card-layout.ts';
 import { drawCard } from '../../../src/models/offline/draw-card.ts';
 import { anyText } from '../../support/any-text.ts';
@@ -13,7 +13,7 @@ const box = { width: 768, height: 384 };
 describe("a card's text", () => {
   it('is as large as fits, its first line larger still', () => {
     const { lines } = layOut('Dear Ada,\n\nall is well.', box);
-    expect(lines.map(({ text, size, isHeading }) => [text, size, isHeading])).toEqual([
+    expect(lines.map(({ text, fontSize, isHeading }) => [text, fontSize, isHeading])).toEqual([
       ['Dear Ada,', 57, true],
       ['all is well.', 38, false],
     ]);
@@ -23,11 +23,11 @@ describe("a card's text", () => {
     const sizes = [10, 100, 1000, 10_000, 100_000].map(length => {
       const { lines, height } = layOut('word '.repeat(length / 5), box);
       expect(height).toBeLessThanOrEqual(box.height);
-      for (const { text, size } of lines) {
-        expect(text.length * 0.6 * size).toBeLessThanOrEqual(box.width);
+      for (const { text, fontSize } of lines) {
+        expect(text.length * 0.6 * fontSize).toBeLessThanOrEqual(box.width);
       }
       expect(lines.at(-1)?.text.endsWith('…')).toBe(length > 1000);
-      return lines[0]?.size ?? 0;
+      return lines[0]?.fontSize ?? 0;
     });
     expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
     expect(new Set(sizes).size).toBeGreaterThan(2);
@@ -53,7 +53,7 @@ describe("a card's text", () => {
 
 describe('a drawing', () => {
   it('holds no control characters, no overrides, nothing XML refuses', () => {
-    expect(removeUndrawable('a\0b\u001b[31m\r\nc\td\u202e\ud800\uffff\u007f')).toBe(
+    expect(removeUndrawableCharacters('a\0b\u001b[31m\r\nc\td\u202e\ud800\uffff\u007f')).toBe(
       'ab[31m\nc    d',
     );
     expect(escapeCardText(`<a href="x">&'</a>`)).toBe(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   fillText,
   fillValue,
-  type PlaceholderValue,
+  type GetPlaceholderValue,
 } from '../../../src/models/programs/placeholders.ts';
 
 const VALUES: Record<string, string | number[]> = {
@@ -11,7 +11,7 @@ const VALUES: Record<string, string | number[]> = {
   model: 'bot',
 };
 
-const placeholderValue: PlaceholderValue = placeholder =>
+const placeholderValue: GetPlaceholderValue = placeholder =>
   'key' in placeholder ? 7 : (VALUES[placeholder.name] ?? null);
 
 describe('placeholders', () => {
@@ -32,7 +32,9 @@ describe('placeholders', () => {
       text: 'n=${input.n} ${messages}',
       other: [true, 1],
     };
-    expect(fillValue(body, { inJson: placeholderValue, inText: placeholderValue })).toEqual({
+    expect(
+      fillValue(body, { getJsonValue: placeholderValue, getTextValue: placeholderValue }),
+    ).toEqual({
       list: [1, 2],
       number: 7,
       text: 'n=7 [1,2]',

@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { endRecordedPrograms, makeRunFolder } from '../../../src/models/programs/run-folder.ts';
+import { createRunFolder, endRecordedPrograms } from '../../../src/models/programs/run-folder.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 it('what a process left that was killed before it wrote a record or a folder is removed', async () => {
@@ -28,7 +28,7 @@ it('what a process left that was killed before it wrote a record or a folder is 
 
 it('what a process left that was killed while it added the program to its record is removed', async () => {
   const records = temporaryDirectory();
-  const { file, recordStart } = await makeRunFolder(records, {});
+  const { factsFile, recordStart } = await createRunFolder(records, {});
   await recordStart({ pid: 1, began: 1 });
   const [record = '', lock = ''] = readdirSync(records)
     .sort()
@@ -38,14 +38,14 @@ it('what a process left that was killed while it added the program to its record
   utimesSync(lock, 1, 1);
   await endRecordedPrograms(records, process.env);
 
-  expect([existsSync(file), readdirSync(records)]).toEqual([false, []]);
+  expect([existsSync(factsFile), readdirSync(records)]).toEqual([false, []]);
 });
 
 it('what a process uses that runs is kept', async () => {
   const records = temporaryDirectory();
-  const folder = await makeRunFolder(records, {});
+  const folder = await createRunFolder(records, {});
   await endRecordedPrograms(records, process.env);
-  expect(existsSync(folder.file)).toBe(true);
+  expect(existsSync(folder.factsFile)).toBe(true);
   await folder.remove();
-  expect([existsSync(folder.folder), readdirSync(records)]).toEqual([false, []]);
+  expect([existsSync(folder.workingDirectory), readdirSync(records)]).toEqual([false, []]);
 });

@@ -124,7 +124,7 @@ describe("the search for Anthropic's batch by its results", () => {
       needsKey: false,
     };
     return new AnthropicBatches({ provider, key: undefined, env: {} }).find(
-      { key, since: Date.parse('2026-06-01T12:00:00Z'), requestCount: 1 },
+      { batchKey: key, createdAfterMs: Date.parse('2026-06-01T12:00:00Z'), requestCount: 1 },
       AbortSignal.timeout(60_000),
     );
   }
@@ -184,7 +184,7 @@ it("Anthropic's results are read at the provider's own address, whatever host a 
 });
 
 describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', engine => {
-  async function search(...pages: ProviderAnswer[]) {
+  async function findBatch(...pages: ProviderAnswer[]) {
     const double = await FakeProvider.start();
     onTestFinished(() => double.close());
     const { baseUrl } = double;
@@ -197,10 +197,10 @@ describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', eng
       needsKey: false,
     };
     const Batches = { openai: OpenAiBatches, anthropic: AnthropicBatches }[engine];
-    const wanted = { key: 'key', requestCount: 1, file: 'file-1' };
+    const search = { batchKey: 'key', requestCount: 1, fileId: 'file-1' };
 
     return new Batches({ provider, key: undefined, env: {} }).find(
-      wanted,
+      search,
       AbortSignal.timeout(60_000),
     );
   }
@@ -211,11 +211,11 @@ describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', eng
     ['has something else', { data: ['b1'], has_more: false }],
     ['does not say where it continues', { data: [], has_more: true }],
   ])('settles nothing if it %s', async (_, body) => {
-    await expect(search({ body })).rejects.toThrow('a list of its batches');
+    await expect(findBatch({ body })).rejects.toThrow('a list of its batches');
   });
 
   it('is empty if nothing was created', async () => {
-    expect(await search({ body: { data: [], has_more: false } })).toBeUndefined();
+    expect(await findBatch({ body: { data: [], has_more: false } })).toBeUndefined();
   });
 });
 
@@ -240,9 +240,9 @@ it('a batch is found by its file at a provider that keeps no metadata', async ()
     needsKey: false,
   };
   const batches = new OpenAiBatches({ provider, key: undefined, env: {} });
-  const wanted = { key: 'key', requestCount: 1, file: 'f1' };
+  const search = { batchKey: 'key', requestCount: 1, fileId: 'f1' };
 
-  expect(await batches.find(wanted, AbortSignal.timeout(60_000))).toEqual({ id: 'ours' });
+  expect(await batches.find(search, AbortSignal.timeout(60_000))).toEqual({ id: 'ours' });
 });
 
 it('a list of batches that never ends settles nothing', async () => {

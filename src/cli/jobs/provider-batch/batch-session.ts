@@ -129,8 +129,8 @@ export class BatchSession {
     const missingTimer = new MissingTimer();
     const reportChange = this.#createChangeReporter();
     const { key, time, rows, fileId } = handover;
-    const since = time === undefined ? undefined : Date.parse(time);
-    const criteria = { key, since, requestCount: rows.size, file: fileId };
+    const createdAfterMs = time === undefined ? undefined : Date.parse(time);
+    const criteria = { batchKey: key, createdAfterMs, requestCount: rows.size, fileId };
 
     let waitedMs = 0;
     for (const delayMs of generatePollDelays(SEARCH_GROWTH)) {

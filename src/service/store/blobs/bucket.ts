@@ -147,7 +147,7 @@ export class Bucket {
       body: method === 'PUT' || method === 'POST' ? (body ?? EMPTY_OBJECT) : body,
       signal,
       proxy,
-      idleMs: ANSWER_TIMEOUT_MS,
+      idleTimeoutMs: ANSWER_TIMEOUT_MS,
     });
   }
 

@@ -16,7 +16,7 @@ import {
 type AnswerCost = Pick<EngineResult, 'usage' | 'dollars'>;
 
 /** Returns the result for the answer of a program or an address that succeeded. */
-export async function readResult(
+export async function readAnswerResult(
   job: EngineJob,
   fields: AnswerFields,
   answer: string,
@@ -87,7 +87,7 @@ async function evaluateAnswerFields(
   }
 
   const { found: values } = selected;
-  const facts = { ...toUsage(values), ...readDollars(values['cost']) };
+  const facts = { ...readUsage(values), ...readDollars(values['cost']) };
   if (output === undefined) return { text: answer, ...facts };
 
   const value = values['output'] ?? null;
@@ -114,16 +114,16 @@ async function selectFields(
 /** Maximum length of an answer in a message. */
 const MAX_SHOWN_ANSWER_LENGTH = 300;
 
-function describeUnreadableAnswer(why: string, answer: string): string {
+function describeUnreadableAnswer(reason: string, answer: string): string {
   const start = formatBeginning(answer);
-  return `returned an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}`}`;
+  return `returned an answer that can't be read: ${reason}; ${start === '' ? 'it is empty' : `it begins with ${start}`}`;
 }
 
 function formatBeginning(text: string): string {
   return shorten(text.trim(), MAX_SHOWN_ANSWER_LENGTH);
 }
 
-function toUsage({
+function readUsage({
   inputTokens,
   outputTokens,
   cachedTokens,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OPTION_NAMES } from '../../../src/models/model-entry.ts';
-import { createRefusalFault } from '../../../src/models/providers/answers/refusal.ts';
+import { createRefusalFault } from '../../../src/models/providers/answers/refusal-fault.ts';
 import { listRefusedOptions } from '../../../src/models/providers/answers/refused-option.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
