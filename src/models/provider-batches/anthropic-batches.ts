@@ -75,8 +75,9 @@ export class AnthropicBatches implements BatchProvider {
       if (match.kind === 'same') return { id: match.id };
       if (match.kind === 'unread') hasUnread = true;
       if (match.kind === 'missing') missingError ??= match.error;
-      if (match.kind === 'expired' && mayBeCreatedAfter(batch, createdAfterMs))
+      if (match.kind === 'expired' && mayBeCreatedAfter(batch, createdAfterMs)) {
         expiredBatch ??= { id: match.id };
+      }
     }
 
     if (missingError) throw missingError;

@@ -36,7 +36,7 @@ export async function retryWhileBusy<T>(
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {
   const fault = unwrapProviderFault(error);
-  // An error that is no provider's fault is one of the network.
+  // Without a fault of the provider, the network failed.
   if (fault === undefined) return effect === 'none';
 
   const { status = 0, isQuotaUsedUp = false, isOverloaded = false } = fault.details;
