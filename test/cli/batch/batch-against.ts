@@ -17,24 +17,24 @@ import {
 } from '../../support/scripted-service.ts';
 import { serviceEnv } from '../../support/service-for-test.ts';
 
-/** Says that nobody else uses the key. */
-export const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
+/** The environment of a user who is the only one with the key. */
+export const EXCLUSIVE_KEY = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 export const HOUR_MS = 3_600_000;
 export const VERSION = randomUUID();
 export const TOO_MANY = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
 /** The look-up of the version that batches run. */
-export const version = versionLookup(VERSION);
+export const versionExchange = versionLookup(VERSION);
 
-/** Looks at the list of runs, which is empty. */
-export const noRuns: Exchange = {
+/** Any number of look-ups of the list of runs, which is empty. */
+export const emptyRunList: Exchange = {
   expect: { method: 'GET', path: '/runs' },
   answer: success({ rows: [], hasMore: false }),
   times: 'any',
 };
 
 /** Returns the name in the row that a call creates a run for. */
-export function createdName(call: Call): string {
+export function findCreatedName(call: Call): string {
   return (call.body as { inputs: { textInputs: { name: string } } }).inputs.textInputs.name;
 }
 
@@ -44,7 +44,7 @@ export function creation(name: string, answer: ScriptedAnswer, times?: number): 
     expect: {
       method: 'POST',
       path: '/runs',
-      body: body => createdName({ body } as Call) === name,
+      body: body => findCreatedName({ body } as Call) === name,
     },
     answer,
     ...(times !== undefined && { times }),
@@ -61,9 +61,9 @@ export interface BatchOptions {
   readonly flags?: readonly string[];
   readonly clock?: Clock;
   readonly env?: Record<string, string>;
-  /** The directory of an earlier call, to continue in it. */
+  /** The directory of an earlier batch, to resume it; a new one by default. */
   readonly home?: string;
-  /** Changes the answer that has the version. */
+  /** Changes the answer to the look-up of the version. */
   readonly version?: (answer: PlainAnswer) => PlainAnswer;
 }
 
@@ -78,16 +78,16 @@ export const creditsList: Exchange = {
  * Runs a batch, one row at a time, against a service that also answers for its version and its
  * credits.
  */
-export async function batchAgainst(
+export async function runBatchAgainst(
   script: readonly Exchange[],
   options: BatchOptions = {},
 ): Promise<BatchResult & { home: string; service: ScriptedService }> {
   const { rows = 'name\nAda\nBo\n', flags = [], clock = hastyClock(), env = {} } = options;
-  const request = {
-    ...version,
-    answer: (options.version ?? (as => as))(version.answer as PlainAnswer),
+  const versionRequest = {
+    ...versionExchange,
+    answer: (options.version ?? (answer => answer))(versionExchange.answer as PlainAnswer),
   };
-  const exchanges = [{ ...request, times: 'any' as const }, ...script, creditsList];
+  const exchanges = [{ ...versionRequest, times: 'any' as const }, ...script, creditsList];
   const service = await startScriptedService(exchanges, { isOrdered: false });
   onTestFinished(() => service.close());
   const home = options.home ?? directoryWith({ 'names.csv': rows });
@@ -110,12 +110,13 @@ export async function batchAgainst(
   return { ...result, home, service };
 }
 
-/** Returns a promise that a test fulfils. */
-export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+/** Returns a promise that the test resolves with `open`. */
+export function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>(resolve => (open = resolve));
   return { opened, open };
 }
 
 /** Returns the states of a batch's journal, in the order in which they were written. */
-export const states = (home: string): string[] => journalSteps(home).map(({ state }) => state);
+export const listJournalStates = (home: string): string[] =>
+  journalSteps(home).map(({ state }) => state);

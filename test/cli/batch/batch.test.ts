@@ -60,7 +60,7 @@ describe('a batch on the local service', () => {
     expect(ids).toHaveLength(3);
   });
 
-  test('prints only the last lines on standard output if there is no file', async () => {
+  test('prints one line for each row on standard output without --out', async () => {
     const { env } = await startServiceForTest();
     const home = directoryWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], {
@@ -70,11 +70,11 @@ describe('a batch on the local service', () => {
 
     expect(exitCode).toBe(0);
 
-    const ends = parseLines(stdout).map(({ row, runStatus }) => `${row} ${runStatus}`);
-    expect(ends.toSorted()).toEqual(['1 succeeded', '2 succeeded', '3 succeeded']);
+    const endedRows = parseLines(stdout).map(({ row, runStatus }) => `${row} ${runStatus}`);
+    expect(endedRows.toSorted()).toEqual(['1 succeeded', '2 succeeded', '3 succeeded']);
   });
 
-  test('--delimiter says how rows are separated; --excel makes no formula of what came', async () => {
+  test('--delimiter separates the columns, and --excel keeps answers from becoming formulas', async () => {
     const { env } = await startServiceForTest();
     const home = directoryWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
     const flags = ['--from', 'rows.csv', '--delimiter', '|', '--excel', '--concurrency', '1'];
@@ -96,19 +96,19 @@ describe('a batch on the local service', () => {
 `,
     );
 
-    const again = await runBatchCommand(['hello', ...flags, '--out', 'r.csv', '--resume'], {
+    const resumed = await runBatchCommand(['hello', ...flags, '--out', 'r.csv', '--resume'], {
       env,
       home,
     });
-    expect(again.stderr).toContain('0 of 2 rows succeeded now, 2 before');
-    expect(again.exitCode).toBe(0);
+    expect(resumed.stderr).toContain('0 of 2 rows succeeded now, 2 before');
+    expect(resumed.exitCode).toBe(0);
 
     const jsonl = await runBatchCommand(['hello', ...flags, '--out', 'r.jsonl'], { env, home });
     expect(jsonl.stderr).toContain('--excel needs --out');
     expect(jsonl.exitCode).toBe(EXIT.usage);
   });
 
-  test('replays rows that failed without advice to run them again, which would give the same answers', async () => {
+  test('replays failed rows without advice to run them again', async () => {
     const home = directoryWith({ 'a.csv': 'note\nAda\n' });
     const batch = ['sandbox', '--from', 'a.csv', '-o', 'outcome=failed'];
     const options = { home, local: embedded };
@@ -126,7 +126,7 @@ describe('a batch on the local service', () => {
     expect(replayed.stderr).not.toContain('--retry-failed');
   });
 
-  test('replays recorded rows; for another row it names the nearest, the difference and the remedy', async () => {
+  test('replays recorded rows, and names the nearest recording of a row that is not recorded', async () => {
     const home = directoryWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
     const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];
     const options = { home, local: embedded };
@@ -160,7 +160,7 @@ describe('a batch on the local service', () => {
     });
   });
 
-  test('names the earlier runs of rows that were run again, in a table as well', async () => {
+  test('names the earlier runs of a row that was run again', async () => {
     const { env, runs } = await startServiceForTest();
     const home = directoryWith({ 'rows.csv': 'note\na\n' });
     const args = ['sandbox', '--from', 'rows.csv', '-o', 'outcome=failed', '--out', 'r.csv'];
@@ -266,7 +266,7 @@ describe('a batch on the local service', () => {
     expect(lastLines(home)[0]?.error).toBeTruthy();
   });
 
-  test('a row waits for a run that takes longer than its creation; meanwhile the journal keeps its id', async () => {
+  test('a row waits for a run that outlasts its creation, and the journal keeps its id', async () => {
     const serviceClock = new HandClock();
     const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
     const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
@@ -287,7 +287,7 @@ describe('a batch on the local service', () => {
     expect(resultLines(home)).toMatchObject([{ runStatus: 'succeeded', runId: run?.runId }]);
   });
 
-  test('only the rows of the shard are run, and each is in one', async () => {
+  test('--shard runs each row in exactly one of the shards', async () => {
     const { env, runs } = await startServiceForTest();
     const home = directoryWith({ 'names.csv': NAMES });
     for (const shard of ['1/2', '2/2']) {
@@ -376,7 +376,7 @@ describe('--sorted', () => {
   });
 });
 
-test('a file without rows is a success that says so', async () => {
+test('a file without rows is noted, and exits 0', async () => {
   const { env } = await startServiceForTest();
   const home = directoryWith({ 'names.csv': 'name\n' });
   const { exitCode, stderr } = await runBatchCommand(

@@ -10,7 +10,7 @@ import { type ServiceForTest, startServiceForTest } from '../../support/service-
 /** The rows of a batch of three. */
 export const NAMES = 'name\nAda\nBo\nEve\n';
 
-/** The arguments of a batch whose runs take a second each. */
+/** The arguments of a batch whose runs take a second. */
 export const SLEEPY = [
   'sandbox',
   '--from',
@@ -22,35 +22,36 @@ export const SLEEPY = [
 ];
 
 /** Returns the line of a row that has succeeded. */
-export function doneRow(row: number): string {
+export function formatSucceededLine(row: number): string {
   return `{"row":${row},"id":"${row}","runId":"${randomUUID()}","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n`;
 }
 
 /** Returns the line of a row that has failed. */
-export function failedRow(row: number): string {
+export function formatFailedLine(row: number): string {
   return `{"row":${row},"id":"${row}","runId":null,"runStatus":"failed","outputs":[],"tokens":0,"error":"no"}\n`;
 }
 
-/** Starts a service for the tests of a file, and returns what resumes batches on it. */
-export function batchesToResume() {
+/** Starts a service for the tests of a file. Returns functions that prepare and resume batches. */
+export function setUpBatchesToResume() {
   let service: ServiceForTest;
-  let before = 0;
+  let earlierRunCount = 0;
   beforeAll(async () => {
     service = await startServiceForTest({ syncWindowMs: 60_000 }, afterAll);
   });
   beforeEach(async () => {
-    before = (await service.runs()).length;
+    earlierRunCount = (await service.runs()).length;
   });
 
   const runBatch = (args: readonly string[], options: TestOptions): Promise<BatchResult> =>
     runBatchCommand(args, { env: service.env, ...options });
 
   /** Returns the number of runs that the test has created. */
-  const created = async (): Promise<number> => (await service.runs()).length - before;
+  const countCreatedRuns = async (): Promise<number> =>
+    (await service.runs()).length - earlierRunCount;
 
   /**
-   * Resumes a batch of three names with these results so far; with a journal, unless it has to be
-   * missing.
+   * Resumes a batch of three names with these results so far, and with a journal unless `hasJournal`
+   * is false.
    */
   async function resume(
     results: string,
@@ -58,11 +59,11 @@ export function batchesToResume() {
     {
       rows = NAMES,
       steps = [],
-      journal = true,
-    }: { rows?: string; steps?: object[]; journal?: boolean } = {},
+      hasJournal = true,
+    }: { rows?: string; steps?: object[]; hasJournal?: boolean } = {},
   ): Promise<BatchResult & { home: string }> {
     const home = directoryWith({ 'names.csv': rows, 'results.jsonl': results });
-    if (journal) writeJournal(home, await findVersion('hello'), steps);
+    if (hasJournal) writeJournal(home, await findVersion('hello'), steps);
     const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume', ...flags];
     return { home, ...(await runBatch(args, { home })) };
   }
@@ -73,8 +74,8 @@ export function batchesToResume() {
     steps: readonly object[],
     out = 'results.jsonl',
   ): void {
-    const first = { batch: 1, service: service.service.url, promptVersionId, options: {} };
-    const lines = [first, ...steps].map(line => `${JSON.stringify(line)}\n`);
+    const facts = { batch: 1, service: service.service.url, promptVersionId, options: {} };
+    const lines = [facts, ...steps].map(line => `${JSON.stringify(line)}\n`);
     writeFileSync(path.join(home, `${out}.journal`), lines.join(''));
   }
 
@@ -89,7 +90,11 @@ export function batchesToResume() {
   }
 
   /** Returns a creation of a row whose process died, as the journal has it. */
-  async function creationStep(row: number, name: string, more: object = {}): Promise<object> {
+  async function buildCreationStep(
+    row: number,
+    name: string,
+    overrides: object = {},
+  ): Promise<object> {
     const request = {
       promptVersionId: '',
       text: new Map([['name', name]]),
@@ -104,27 +109,27 @@ export function batchesToResume() {
       journalId: randomUUID(),
       promptVersionId: await findVersion('hello'),
       time: new Date(Date.now() - 60_000).toISOString(),
-      ...more,
+      ...overrides,
     };
   }
 
   /** Returns the id of a run of Zoe. */
-  async function runOfZoe(): Promise<string> {
-    const first = directoryWith({ 'names.csv': 'name\nZoe\n' });
+  async function createRunOfZoe(): Promise<string> {
+    const home = directoryWith({ 'names.csv': 'name\nZoe\n' });
     await runBatch(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
-      home: first,
+      home: home,
     });
-    return lastLines(first)[0]?.runId ?? '';
+    return lastLines(home)[0]?.runId ?? '';
   }
 
   return {
     service: () => service,
     runBatch,
-    created,
+    countCreatedRuns,
     resume,
     writeJournal,
     findVersion,
-    creationStep,
-    runOfZoe,
+    buildCreationStep,
+    createRunOfZoe,
   };
 }

@@ -10,7 +10,7 @@ import { startServiceForTest } from '../../support/service-for-test.ts';
 const NAMES = 'name\nAda\nBo\nEve\n';
 
 describe('batch --dry-run', () => {
-  test('checks every row, creates nothing and needs no file', async () => {
+  test('checks every row, creates no run, and needs no --out', async () => {
     const { env, runs } = await startServiceForTest();
     const home = directoryWith({ 'rows.csv': 'name,image\nAda,no.png\nBo,none.png\n' });
     const { exitCode, stderr } = await runBatchCommand(
@@ -51,18 +51,18 @@ describe('batch --dry-run', () => {
     expect(await runs()).toEqual([]);
   });
 
-  test('finds what the embedded service would refuse', async () => {
-    const head =
+  test('reports inputs that the embedded service would refuse', async () => {
+    const frontMatter =
       'model: echo\ninput: {schema: {type: object, properties: {n: {type: integer, minimum: 3}}}}';
     const project = new Project({
-      'n.prompt': `---\n${head}\n---\n{{n}}`,
+      'n.prompt': `---\n${frontMatter}\n---\n{{n}}`,
       'rows.csv': 'n\n5\n1\nfive\n',
     });
-    const refused = await project.run(['batch', 'n.prompt', '--from', 'rows.csv', '--dry-run']);
-    expect(refused.stderr()).toMatch(
+    const result = await project.run(['batch', 'n.prompt', '--from', 'rows.csv', '--dry-run']);
+    expect(result.stderr()).toMatch(
       /line 3 \(row 2\): the input n .*>= 3[^]*row 3\): the input n must be a whole number/u,
     );
-    expect(refused.exitCode).toBe(EXIT.usage);
+    expect(result.exitCode).toBe(EXIT.usage);
   });
 
   test('exits 0 if nothing is wrong', async () => {

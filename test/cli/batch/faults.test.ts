@@ -19,18 +19,18 @@ import {
 } from '../../support/scripted-service.ts';
 import { serviceEnv } from '../../support/service-for-test.ts';
 import {
-  batchAgainst,
   creation,
   creditsList,
   HOUR_MS,
-  states,
+  listJournalStates,
+  runBatchAgainst,
   succeeded,
   VERSION,
-  version,
+  versionExchange,
 } from './batch-against.ts';
 
 test('a refusal by the service fails its row, and the others continue', async () => {
-  const { exitCode, home, stderr } = await batchAgainst([
+  const { exitCode, home, stderr } = await runBatchAgainst([
     creation('Ada', failure(422, 'VALIDATION_ERROR', 'not like that', ['name is too short'])),
     creation('Bo', succeeded()),
   ]);
@@ -44,7 +44,7 @@ test('a refusal by the service fails its row, and the others continue', async ()
 });
 
 test('a refused key ends the batch; --resume runs the rows without a run, with no other flag', async () => {
-  const { exitCode, home, stderr, service } = await batchAgainst(
+  const { exitCode, home, stderr, service } = await runBatchAgainst(
     [
       creation('Ada', succeeded()),
       creation('Bo', failure(401, 'UNAUTHORIZED_ERROR', 'who are you')),
@@ -57,13 +57,13 @@ test('a refused key ends the batch; --resume runs the rows without a run, with n
   expect(stderr).toContain('error: who are you; 2 rows left (UNAUTHORIZED_ERROR)');
   expect(stderr.match(/who are you/gu)).toHaveLength(1);
   expect(lastLines(home)).toHaveLength(1);
-  expect(states(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
+  expect(listJournalStates(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
 });
 
 /** Returns the base URL of a service that returns the version, and then no longer listens. */
-async function serviceThatGoesAway(): Promise<string> {
+async function startServiceThatGoesAway(): Promise<string> {
   const server = createServer((_, response) => {
-    const { body } = version.answer as PlainAnswer;
+    const { body } = versionExchange.answer as PlainAnswer;
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
     response.end(JSON.stringify(body));
     server.close();
@@ -73,7 +73,7 @@ async function serviceThatGoesAway(): Promise<string> {
 }
 
 test('an account without credits ends the batch', async () => {
-  const { exitCode, home, stderr, service } = await batchAgainst(
+  const { exitCode, home, stderr, service } = await runBatchAgainst(
     [creation('Ada', failure(402, 'PAYMENT_REQUIRED_ERROR', 'no credits'))],
     { rows: `name\n${'Ada\n'.repeat(100)}` },
   );
@@ -84,39 +84,39 @@ test('an account without credits ends the batch', async () => {
   expect(lastLines(home)).toEqual([]);
 });
 
-test('ten creations in a row that reach nobody end the batch, and a few are left for --resume', async () => {
-  for (const [rows, begun] of [
+test('ten creations in a row that reach nobody end the batch, and --resume runs the rows', async () => {
+  for (const [rowCount, begunCount] of [
     [100, 10],
     [3, 3],
   ] as const) {
-    const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(rows)}` });
+    const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(rowCount)}` });
     const { exitCode, stderr } = await runBatchCommand(
       [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
-      { home, env: serviceEnv(await serviceThatGoesAway()) },
+      { home, env: serviceEnv(await startServiceThatGoesAway()) },
     );
 
     expect(exitCode).toBe(EXIT.fault);
     expect(stderr.match(/connection refused/gu)).toHaveLength(1);
-    expect(stderr).toContain(`; ${rows} rows left (NETWORK_ERROR)`);
+    expect(stderr).toContain(`; ${rowCount} rows left (NETWORK_ERROR)`);
     expect(stderr).toContain('--resume');
-    expect(new Set(journalSteps(home).flatMap(({ row }) => row ?? [])).size).toBe(begun);
+    expect(new Set(journalSteps(home).flatMap(({ row }) => row ?? [])).size).toBe(begunCount);
     expect(lastLines(home)).toEqual([]);
   }
 });
 
-test('a run that is not waited for any longer keeps its id in the journal', async () => {
+test('the journal keeps the id of a run that is still running at --timeout', async () => {
   const runId = randomUUID();
-  let tellPolled = (): void => {};
+  let resolvePolled = (): void => {};
   const polled = new Promise<void>(resolve => {
-    tellPolled = resolve;
+    resolvePolled = resolve;
   });
-  const { exitCode, home, stderr } = await batchAgainst(
+  const { exitCode, home, stderr } = await runBatchAgainst(
     [
       creation('Ada', failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still going', { runId })),
       {
         expect: { path: `/runs/${runId}` },
         answer: () => {
-          tellPolled();
+          resolvePolled();
           return success({ runId, outputs: [], runStatus: 'running', tokens: 0 });
         },
         times: 'any',
@@ -138,13 +138,13 @@ test('a run that is not waited for any longer keeps its id in the journal', asyn
   expect(stderr).toContain('To continue, add --resume to the same command');
 });
 
-test('the creation is announced on disk before the service can know of it', async () => {
-  let seen: string[] = [];
+test('a creation is in the journal before the service gets it', async () => {
+  let statesAtCreation: string[] = [];
   const home = directoryWith({ 'names.csv': 'name\nAda\n' });
   const service = await startScriptedService([
-    version,
+    versionExchange,
     creation('Ada', () => {
-      seen = states(home);
+      statesAtCreation = listJournalStates(home);
       return succeeded();
     }),
   ]);
@@ -154,11 +154,11 @@ test('the creation is announced on disk before the service can know of it', asyn
     home,
   });
 
-  expect(seen).toEqual(['creating']);
+  expect(statesAtCreation).toEqual(['creating']);
 });
 
-test('the config is read once for all rows', async () => {
-  const { service } = await batchAgainst([
+test('the version is read once for all rows', async () => {
+  const { service } = await runBatchAgainst([
     creation('Ada', succeeded()),
     creation('Bo', succeeded()),
   ]);
@@ -208,13 +208,13 @@ test("an id that is a prompt's runs its latest version", async () => {
   service.verify();
 });
 
-test('a row that is only polled leaves its creation to the next', async () => {
+test('a row that is only polled lets the next row be created', async () => {
   const runId = randomUUID();
-  let others = 0;
-  const { exitCode, home } = await batchAgainst([
+  let otherCreationCount = 0;
+  const { exitCode, home } = await runBatchAgainst([
     creation('Ada', failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still going', { runId })),
     creation('Bo', () => {
-      others += 1;
+      otherCreationCount += 1;
       return succeeded();
     }),
     {
@@ -223,7 +223,7 @@ test('a row that is only polled leaves its creation to the next', async () => {
         success({
           runId,
           outputs: [],
-          runStatus: others === 0 ? 'running' : 'succeeded',
+          runStatus: otherCreationCount === 0 ? 'running' : 'succeeded',
           tokens: 1,
         }),
       times: 'any',
@@ -234,12 +234,18 @@ test('a row that is only polled leaves its creation to the next', async () => {
   expect(resultLines(home).map(({ row }) => row)).toEqual([2, 1]);
 });
 
-test('advises to correct the rows that would fail again', async () => {
-  const faulty = await batchAgainst([creation('Bo', succeeded())], { rows: 'name\nAda,x\nBo\n' });
-  expect(faulty.stderr).toContain(
+test('rows that would fail again come with the advice to correct them', async () => {
+  const faultyBatch = await runBatchAgainst([creation('Bo', succeeded())], {
+    rows: 'name\nAda,x\nBo\n',
+  });
+  expect(faultyBatch.stderr).toContain(
     'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows\n',
   );
-  const failed = { runId: randomUUID(), outputs: [], runStatus: 'failed', tokens: 1 };
-  const unlucky = await batchAgainst([creation('Bo', success(failed))], { rows: 'name\nBo\n' });
-  expect(unlucky.stderr).toContain('\nRun the failed ones again with: --resume --retry-failed\n');
+  const failedRun = { runId: randomUUID(), outputs: [], runStatus: 'failed', tokens: 1 };
+  const failedBatch = await runBatchAgainst([creation('Bo', success(failedRun))], {
+    rows: 'name\nBo\n',
+  });
+  expect(failedBatch.stderr).toContain(
+    '\nRun the failed ones again with: --resume --retry-failed\n',
+  );
 });

@@ -27,16 +27,16 @@ import { serviceEnv, startServiceForTest } from '../../support/service-for-test.
 const VERSION = randomUUID();
 
 /**
- * Starts a service that answers creations when the test wants it; the second one at once if its
- * answer is given.
+ * Starts a service that holds the answers to creations until the test gives them. With
+ * `secondAnswer`, it gives that at once to the second creation.
  */
-async function holdingService(second?: PlainAnswer): Promise<{
+async function startHoldingService(secondAnswer?: PlainAnswer): Promise<{
   service: ScriptedService;
-  held: (() => void)[];
-  until: (n: number) => Promise<void>;
+  pendingAnswers: (() => void)[];
+  waitForPending: (count: number) => Promise<void>;
 }> {
-  const held: (() => void)[] = [];
-  let creations = 0;
+  const pendingAnswers: (() => void)[] = [];
+  let creationCount = 0;
   const service = await startScriptedService(
     [
       { ...versionLookup(VERSION), times: 'any' },
@@ -44,9 +44,9 @@ async function holdingService(second?: PlainAnswer): Promise<{
         expect: { method: 'POST' },
         times: 'any',
         answer: async () => {
-          creations += 1;
-          if (creations === 2 && second) return second;
-          await new Promise<void>(resolve => held.push(resolve));
+          creationCount += 1;
+          if (creationCount === 2 && secondAnswer) return secondAnswer;
+          await new Promise<void>(resolve => pendingAnswers.push(resolve));
           return success({ runId: randomUUID(), outputs: [], runStatus: 'succeeded', tokens: 1 });
         },
       },
@@ -55,13 +55,13 @@ async function holdingService(second?: PlainAnswer): Promise<{
   );
   onTestFinished(() => service.close());
 
-  const until = async (count: number): Promise<void> => {
-    while (held.length < count) {
+  const waitForPending = async (count: number): Promise<void> => {
+    while (pendingAnswers.length < count) {
       await new Promise(resolve => setImmediate(resolve));
     }
   };
 
-  return { service, held, until };
+  return { service, pendingAnswers, waitForPending };
 }
 
 const ROWS = `name\n${'Ada\n'.repeat(6)}`;
@@ -73,33 +73,33 @@ test.each([
 ] as const)(
   'the first %s lets running rows finish and starts no more, exit %i',
   async (signal, exitCode) => {
-    const { service, held, until } = await holdingService();
+    const { service, pendingAnswers, waitForPending } = await startHoldingService();
     const home = directoryWith({ 'names.csv': ROWS });
     const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
-    await until(2);
+    await waitForPending(2);
     running.raise(signal);
 
     expect(running.stderr()).toContain('2 still running, press Ctrl-C again to drop them');
 
-    for (const answer of held) answer();
+    for (const answer of pendingAnswers) answer();
     expect(await running.ended).toBe(exitCode);
     expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');
     expect(running.stderr()).toContain('note: 2 runs took ');
     expect(running.stderr()).toContain('--resume');
     expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
-    expect(held).toHaveLength(2);
+    expect(pendingAnswers).toHaveLength(2);
   },
 );
 
 test('after Ctrl-C, --sorted leaves the lines of standard output in the order of the rows, too', async () => {
-  const { service, held, until } = await holdingService();
+  const { service, pendingAnswers, waitForPending } = await startHoldingService();
   const home = directoryWith({ 'names.csv': ROWS });
   const args = [VERSION, '--from', 'names.csv', '--sorted', '--concurrency', '3'];
   const running = startBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
-  await until(3);
+  await waitForPending(3);
   running.raise('SIGINT');
 
-  for (const answer of held.toReversed()) {
+  for (const answer of pendingAnswers.toReversed()) {
     answer();
     await new Promise(resolve => setImmediate(resolve));
   }
@@ -108,36 +108,38 @@ test('after Ctrl-C, --sorted leaves the lines of standard output in the order of
   expect(parseLines(running.stdout()).map(({ row }) => row)).toEqual([1, 2, 3]);
 });
 
-test('a row that waits to be sent again is not among the running ones', async () => {
-  const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '50' });
-  const { service, held, until } = await holdingService(later);
+test('a row that waits to be sent again does not count as running', async () => {
+  const limitedAnswer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, {
+    'retry-after': '50',
+  });
+  const { service, pendingAnswers, waitForPending } = await startHoldingService(limitedAnswer);
   const home = directoryWith({ 'names.csv': ROWS });
-  let waits = false;
+  let isWaiting = false;
   const clock = hastyClock((ms, signal) => {
     if (ms < 40_000) return undefined;
-    waits = true;
+    isWaiting = true;
     return untilAborted(signal);
   });
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home, clock });
-  await until(1);
+  await waitForPending(1);
 
-  await expect.poll(() => waits).toBe(true);
+  await expect.poll(() => isWaiting).toBe(true);
 
   running.raise('SIGINT');
   expect(running.stderr()).toContain('1 still running, press Ctrl-C again to drop them');
 
-  for (const answer of held) answer();
+  for (const answer of pendingAnswers) answer();
   expect(await running.ended).toBe(EXIT.interrupted);
   expect(running.stderr()).toContain('1 of 6 rows succeeded, 5 not done');
 });
 
 test('the second Ctrl-C drops running rows; resuming creates none of them twice', async () => {
-  const { service, held, until } = await holdingService();
+  const { service, pendingAnswers, waitForPending } = await startHoldingService();
   const env = serviceEnv(service.baseUrl);
   const home = directoryWith({ 'names.csv': ROWS });
   const clock = hastyClock();
   const running = startBatchCommand(ARGS, { env, home, clock });
-  await until(2);
+  await waitForPending(2);
   running.raise('SIGINT');
   await clock.sleep(500);
   running.raise('SIGINT');
@@ -150,16 +152,16 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
   const resumed = startBatchCommand([...ARGS, '--resume'], { env, home });
 
   for (let count = 4; count <= 6; count += 2) {
-    await until(count);
-    for (const answer of held) answer();
+    await waitForPending(count);
+    for (const answer of pendingAnswers) answer();
   }
 
   expect(await resumed.ended).toBe(EXIT.runFailed);
   expect(resumed.stderr()).toContain('4 of 6 rows succeeded, 2 in doubt');
-  expect(held).toHaveLength(6);
+  expect(pendingAnswers).toHaveLength(6);
 });
 
-test('a dropped row whose run had just ended by itself has succeeded, and nothing failed', async () => {
+test('a dropped row whose run has just ended by itself has succeeded', async () => {
   const home = directoryWith({ 'names.csv': 'name\nAda\n' });
 
   const drop = (): void => {
@@ -192,16 +194,16 @@ test('a dropped row whose run had just ended by itself has succeeded, and nothin
   expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded']);
 });
 
-test('rows that are awaited on standard input are not waited for after Ctrl-C', async () => {
-  const { service, held, until } = await holdingService();
+test('Ctrl-C ends a batch that waits for more rows on standard input', async () => {
+  const { service, pendingAnswers, waitForPending } = await startHoldingService();
   const stdin = new Readable({ read() {} });
   stdin.push('{"name":"Ada"}\n');
   const running = startBatchCommand([VERSION, '--from', '-', '--format', 'jsonl'], {
     env: serviceEnv(service.baseUrl),
     stdin,
   });
-  await until(1);
-  held[0]?.();
+  await waitForPending(1);
+  pendingAnswers[0]?.();
 
   while (!running.stdout().includes('succeeded')) {
     await new Promise(resolve => setImmediate(resolve));
@@ -227,7 +229,7 @@ test('rows from standard input run as they come', async () => {
   expect(await running.ended).toBe(0);
 });
 
-test('a reader of the results that goes ends the batch, and is never a silent success', async () => {
+test('a batch without a reader of its results stops with exit 1', async () => {
   const { env, runs } = await startServiceForTest();
   const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
   const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
@@ -237,22 +239,22 @@ test('a reader of the results that goes ends the batch, and is never a silent su
   expect((await runs()).length).toBeLessThan(5);
 });
 
-test('creations open at a time are as many as were asked for, polled ones not counted', async () => {
-  const { service, held, until } = await holdingService();
+test('--concurrency limits the number of creations that are open at a time', async () => {
+  const { service, pendingAnswers, waitForPending } = await startHoldingService();
   const home = directoryWith({ 'names.csv': ROWS });
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
-  await until(2);
+  await waitForPending(2);
   for (let turn = 0; turn < 20; turn += 1) await new Promise(resolve => setImmediate(resolve));
 
-  expect(held).toHaveLength(2);
+  expect(pendingAnswers).toHaveLength(2);
 
-  held[0]?.();
-  await until(3);
-  for (const at of [1, 2]) held[at]?.();
-  await until(5);
-  for (const at of [3, 4]) held[at]?.();
-  await until(6);
-  held[5]?.();
+  pendingAnswers[0]?.();
+  await waitForPending(3);
+  for (const index of [1, 2]) pendingAnswers[index]?.();
+  await waitForPending(5);
+  for (const index of [3, 4]) pendingAnswers[index]?.();
+  await waitForPending(6);
+  pendingAnswers[5]?.();
 
   expect(await running.ended).toBe(0);
   expect(resultLines(home)).toHaveLength(6);

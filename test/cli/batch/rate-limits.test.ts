@@ -4,27 +4,34 @@ import { journalSteps, lastLines } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
 import { type Call, failure, type PlainAnswer } from '../../support/scripted-service.ts';
-import { batchAgainst, creation, gate, states, succeeded, TOO_MANY } from './batch-against.ts';
+import {
+  createGate,
+  creation,
+  listJournalStates,
+  runBatchAgainst,
+  succeeded,
+  TOO_MANY,
+} from './batch-against.ts';
 
 describe('too many requests', () => {
   test('a creation that got a 429 is sent again, and a note says that it waits', async () => {
     let steps: string[] = [];
     const keys = new Set<unknown>();
-    const told = (answer: PlainAnswer) => (call: Call) => {
+    const answerAndKeepKey = (answer: PlainAnswer) => (call: Call) => {
       keys.add(call.headers['idempotency-key']);
       return answer;
     };
 
     const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
     const script = [
-      creation('Ada', told(TOO_MANY), 2),
-      creation('Ada', told(succeeded())),
+      creation('Ada', answerAndKeepKey(TOO_MANY), 2),
+      creation('Ada', answerAndKeepKey(succeeded())),
       creation('Bo', () => {
-        steps = states(home);
+        steps = listJournalStates(home);
         return succeeded();
       }),
     ];
-    const { exitCode, service } = await batchAgainst(script, { home });
+    const { exitCode, service } = await runBatchAgainst(script, { home });
 
     expect(exitCode).toBe(0);
 
@@ -41,8 +48,8 @@ describe('too many requests', () => {
     ]);
   });
 
-  test('a row fails only after many tries', async () => {
-    const { exitCode, home, service } = await batchAgainst([
+  test('a row fails after ten attempts', async () => {
+    const { exitCode, home, service } = await runBatchAgainst([
       creation('Ada', TOO_MANY, 10),
       creation('Bo', succeeded()),
     ]);
@@ -56,21 +63,21 @@ describe('too many requests', () => {
     expect(lastLines(home)[0]?.error).toContain('TOO_MANY_REQUESTS_ERROR');
   });
 
-  test('a service that asks to come back much later ends the batch, resumable without a flag', async () => {
+  test('a retry-after of an hour ends the batch, which --resume continues', async () => {
     const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
-    const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)]);
+    const { exitCode, home, stderr } = await runBatchAgainst([creation('Ada', later)]);
     expect(exitCode).toBe(EXIT.rateLimited);
     expect(stderr).toContain('error: later; 2 rows left (TOO_MANY_REQUESTS_ERROR)');
     expect(stderr).toContain('--resume');
     expect(lastLines(home)).toEqual([]);
-    expect(states(home)).toEqual(['creating', 'waiting']);
+    expect(listJournalStates(home)).toEqual(['creating', 'waiting']);
   });
 
-  test('a service that asks to come back after --timeout ends the batch immediately, resumable', async () => {
+  test('a retry-after beyond --timeout ends the batch at once', async () => {
     const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '50' });
-    const limit = hastyClock((ms, signal) => (ms === 10_000 ? untilAborted(signal) : undefined));
-    const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)], {
-      clock: limit,
+    const clock = hastyClock((ms, signal) => (ms === 10_000 ? untilAborted(signal) : undefined));
+    const { exitCode, home, stderr } = await runBatchAgainst([creation('Ada', later)], {
+      clock,
       flags: ['--timeout', '10s'],
     });
 
@@ -78,27 +85,28 @@ describe('too many requests', () => {
     expect(stderr).toContain('after the time of --timeout; 2 rows left (WAIT_TIMEOUT)');
     expect(stderr).not.toContain('waiting 50 s');
     expect(lastLines(home)).toEqual([]);
-    expect(states(home)).toEqual(['creating', 'waiting']);
+    expect(listJournalStates(home)).toEqual(['creating', 'waiting']);
   });
 
-  test('rows that wait for their turn or for another attempt are left then, not sent', async () => {
+  test('rows that wait for a turn or another attempt are not sent after the batch has ended', async () => {
     const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
     const soon = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'soon', null, { 'retry-after': '50' });
-    const held = [gate(), gate()];
-    let sleeps = 0;
+    const gates = [createGate(), createGate()];
+    let sleepCount = 0;
     const clock = hastyClock((ms, signal) => {
-      if (ms < 40_000 || sleeps === held.length) return undefined;
-      held[sleeps++]?.open();
+      if (ms < 40_000 || sleepCount === gates.length) return undefined;
+      gates[sleepCount]?.open();
+      sleepCount += 1;
       return untilAborted(signal);
     });
 
     const script = [
       creation('Ada', soon),
-      creation('Bo', () => held[1]?.opened.then(() => later) ?? later),
-      creation('Dee', () => held[0]?.opened.then(() => succeeded()) ?? succeeded()),
+      creation('Bo', () => gates[1]?.opened.then(() => later) ?? later),
+      creation('Dee', () => gates[0]?.opened.then(() => succeeded()) ?? succeeded()),
     ];
 
-    const { exitCode, stderr, home, service } = await batchAgainst(script, {
+    const { exitCode, stderr, home, service } = await runBatchAgainst(script, {
       rows: 'name\nAda\nBo\nDee\nCy\n',
       clock,
       flags: ['--concurrency', '3'],
@@ -107,9 +115,9 @@ describe('too many requests', () => {
     expect(stderr).toContain('error: later; 3 rows left (TOO_MANY_REQUESTS_ERROR)');
 
     service.verify();
-    const last = new Map(journalSteps(home).map(({ id, state }) => [id, state]));
+    const lastStates = new Map(journalSteps(home).map(({ id, state }) => [id, state]));
 
-    expect([...last].sort()).toEqual([
+    expect([...lastStates].sort()).toEqual([
       ['1', 'waiting'],
       ['2', 'waiting'],
       ['3', 'succeeded'],

@@ -11,9 +11,15 @@ import {
   runBatchCommand,
 } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
-import { batchesToResume, doneRow, failedRow, NAMES } from './batches-to-resume.ts';
+import {
+  formatFailedLine,
+  formatSucceededLine,
+  NAMES,
+  setUpBatchesToResume,
+} from './batches-to-resume.ts';
 
-const { runBatch, created, resume, writeJournal, findVersion, creationStep } = batchesToResume();
+const { runBatch, countCreatedRuns, resume, writeJournal, findVersion, buildCreationStep } =
+  setUpBatchesToResume();
 
 describe('rows that have changed since they were sent', () => {
   const inserted = 'name\nAda\nNew\nBo\nEve\n';
@@ -23,60 +29,64 @@ describe('rows that have changed since they were sent', () => {
     ['another -i', NAMES, ['-i', 'name=Zoe']],
   ])('are refused before anything is sent: %s', async (_, rows, flags) => {
     const steps = [
-      await creationStep(1, 'Ada'),
+      await buildCreationStep(1, 'Ada'),
       { row: 1, id: '1', state: 'succeeded', runId: 'x' },
-      await creationStep(2, 'Bo'),
+      await buildCreationStep(2, 'Bo'),
       { row: 2, id: '2', state: 'succeeded', runId: 'y' },
     ];
-    const { exitCode, stderr } = await resume(doneRow(1) + doneRow(2), flags, { rows, steps });
+    const { exitCode, stderr } = await resume(
+      formatSucceededLine(1) + formatSucceededLine(2),
+      flags,
+      { rows, steps },
+    );
 
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toMatch(
       /since (it was|they were) sent: (its|their) inputs, version or options differ/,
     );
     expect(stderr).toContain('--changed run');
-    expect(await created()).toBe(0);
+    expect(await countCreatedRuns()).toBe(0);
   });
 
   test('are refused if another version is run', async () => {
-    const steps = [await creationStep(1, 'Ada', { promptVersionId: randomUUID() })];
+    const steps = [await buildCreationStep(1, 'Ada', { promptVersionId: randomUUID() })];
     const { exitCode } = await resume('', [], { steps });
     expect(exitCode).toBe(EXIT.usage);
-    expect(await created()).toBe(0);
+    expect(await countCreatedRuns()).toBe(0);
   });
 
   test('are refused if they come from standard input', async () => {
-    const doneLine = doneRow(1);
+    const doneLine = formatSucceededLine(1);
     const { runId } = JSON.parse(doneLine) as { runId: string };
     const home = directoryWith({ 'results.jsonl': doneLine });
     const ended = { row: 1, id: '1', state: 'succeeded', runId };
-    writeJournal(home, await findVersion('hello'), [await creationStep(1, 'Ada'), ended]);
+    writeJournal(home, await findVersion('hello'), [await buildCreationStep(1, 'Ada'), ended]);
     const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
     const changed = await runBatch(args, { home, stdin: 'name\nZoe\nBo\n' });
 
     expect(changed.exitCode).toBe(EXIT.usage);
     expect(changed.stderr).toContain('(standard input line 2) has changed since it was sent');
-    expect(await created()).toBe(0);
+    expect(await countCreatedRuns()).toBe(0);
 
     const same = await runBatch(args, { home, stdin: 'name\nAda\nBo\n' });
     expect(same.stderr).toContain('1 of 2 rows succeeded now, 1 before');
-    expect(await created()).toBe(1);
+    expect(await countCreatedRuns()).toBe(1);
   });
 
   /** Resumes a batch of three rows, the second of which has another name than its result. */
   async function resumeWithChangedRow(runId: string, ...flags: readonly string[]) {
-    const doneLine = doneRow(2).replace(/"runId":"[^"]+"/u, `"runId":"${runId}"`);
+    const doneLine = formatSucceededLine(2).replace(/"runId":"[^"]+"/u, `"runId":"${runId}"`);
     const end = { row: 2, id: '2', state: 'succeeded', runId };
-    return await resume(doneRow(1) + doneLine + doneRow(3), flags, {
+    return await resume(formatSucceededLine(1) + doneLine + formatSucceededLine(3), flags, {
       rows: 'name\nAda\nZoe\nEve\n',
-      steps: [await creationStep(2, 'Bo'), end],
+      steps: [await buildCreationStep(2, 'Bo'), end],
     });
   }
 
   test('--changed run runs it again', async () => {
     const { exitCode, home } = await resumeWithChangedRow(randomUUID(), '--changed', 'run');
     expect(exitCode).toBe(0);
-    expect(await created()).toBe(1);
+    expect(await countCreatedRuns()).toBe(1);
     expect(resultLines(home)).toHaveLength(3);
     expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
   });
@@ -85,27 +95,37 @@ describe('rows that have changed since they were sent', () => {
     const runId = randomUUID();
     const { exitCode, home } = await resumeWithChangedRow(runId, '--changed', 'skip');
     expect(exitCode).toBe(0);
-    expect(await created()).toBe(0);
+    expect(await countCreatedRuns()).toBe(0);
     expect(resultLines(home)).toHaveLength(3);
     expect(lastLines(home)[1]).toMatchObject({ runId });
   });
 });
 
 describe('without its journal', () => {
-  test('rows that have no result are refused, unless they are said to be new', async () => {
-    const refused = await resume(doneRow(1) + doneRow(2), [], { journal: false });
+  test('rows without a result are refused unless --new-rows says that they are new', async () => {
+    const refused = await resume(formatSucceededLine(1) + formatSucceededLine(2), [], {
+      hasJournal: false,
+    });
     expect(refused.exitCode).toBe(EXIT.usage);
     expect(refused.stderr).toContain('--new-rows');
-    expect(await created()).toBe(0);
-    const { exitCode } = await resume(doneRow(1) + doneRow(2), ['--new-rows'], { journal: false });
+    expect(await countCreatedRuns()).toBe(0);
+    const { exitCode } = await resume(
+      formatSucceededLine(1) + formatSucceededLine(2),
+      ['--new-rows'],
+      { hasJournal: false },
+    );
     expect(exitCode).toBe(0);
-    expect(await created()).toBe(1);
+    expect(await countCreatedRuns()).toBe(1);
   });
 
-  test('a batch that is complete has nothing to do', async () => {
-    const { exitCode } = await resume(doneRow(1) + doneRow(2) + doneRow(3), [], { journal: false });
+  test('a complete batch has nothing left to run', async () => {
+    const { exitCode } = await resume(
+      formatSucceededLine(1) + formatSucceededLine(2) + formatSucceededLine(3),
+      [],
+      { hasJournal: false },
+    );
     expect(exitCode).toBe(0);
-    expect(await created()).toBe(0);
+    expect(await countCreatedRuns()).toBe(0);
   });
 
   describe('rows that have changed since they were run here', () => {
@@ -125,12 +145,12 @@ describe('without its journal', () => {
       expect((await batch(home, '--resume', '--changed', 'skip')).stderr).toContain(
         '0 of 2 rows succeeded now',
       );
-      expect(await created()).toBe(2);
+      expect(await countCreatedRuns()).toBe(2);
       expect((await batch(home, '--resume', '--changed', 'run')).exitCode).toBe(0);
-      expect(await created()).toBe(3);
+      expect(await countCreatedRuns()).toBe(3);
       expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
       expect((await batch(home, '--resume')).exitCode).toBe(0);
-      expect(await created()).toBe(3);
+      expect(await countCreatedRuns()).toBe(3);
     });
 
     test('are refused if another prompt is run', async () => {
@@ -140,23 +160,23 @@ describe('without its journal', () => {
       const { exitCode, stderr } = await runBatch(other, { home });
       expect(stderr).toContain('row "1" (notes.csv line 2) has changed since it was sent');
       expect(exitCode).toBe(EXIT.usage);
-      expect(await created()).toBe(1);
+      expect(await countCreatedRuns()).toBe(1);
     });
   });
 
-  test('failed rows run again, one line a row stays', async () => {
-    const results = doneRow(3) + failedRow(2) + doneRow(1);
-    const { exitCode, home } = await resume(results, ['--retry-failed'], { journal: false });
+  test('failed rows run again, and each row has one line', async () => {
+    const results = formatSucceededLine(3) + formatFailedLine(2) + formatSucceededLine(1);
+    const { exitCode, home } = await resume(results, ['--retry-failed'], { hasJournal: false });
     expect(exitCode).toBe(0);
     expect(resultLines(home).map(({ row }) => row)).toEqual([3, 1, 2]);
   });
 });
 
-test('results of rows that are missing in the input are reported', async () => {
-  const { exitCode, stderr } = await resume(doneRow(1) + doneRow(4));
+test('a result of a row that is missing in the input is refused', async () => {
+  const { exitCode, stderr } = await resume(formatSucceededLine(1) + formatSucceededLine(4));
   expect(exitCode).toBe(EXIT.usage);
   expect(stderr).toContain('has a result of row "4", which is not in names.csv');
-  expect(await created()).toBe(0);
+  expect(await countCreatedRuns()).toBe(0);
 });
 
 test('rows are recognised by their ids, in any order', async () => {
@@ -164,11 +184,11 @@ test('rows are recognised by their ids, in any order', async () => {
     '{"row":1,"id":"bo","runId":"x","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n';
   const { exitCode } = await resume(doneLine, [], { rows: 'id,name\nada,Ada\nbo,Bo\n' });
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
 });
 
 test('a corrected row may have another id', async () => {
-  const { exitCode } = await resume(failedRow(1), ['--retry-failed'], {
+  const { exitCode } = await resume(formatFailedLine(1), ['--retry-failed'], {
     rows: 'id,name\nada,Ada\n',
   });
   expect(exitCode).toBe(0);

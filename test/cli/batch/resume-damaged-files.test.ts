@@ -8,35 +8,42 @@ import { directoryWith } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
-import { batchesToResume, doneRow, NAMES, SLEEPY } from './batches-to-resume.ts';
+import { formatSucceededLine, NAMES, SLEEPY, setUpBatchesToResume } from './batches-to-resume.ts';
 
-const { runBatch, created, resume, writeJournal, findVersion } = batchesToResume();
+const { runBatch, countCreatedRuns, resume, writeJournal, findVersion } = setUpBatchesToResume();
 
 test.each([
-  ['nothing of it says anything', '{"row":2,"id'],
-  ['all but its end', doneRow(2).slice(0, -20)],
-  ['only its first letter', '{'],
-])('a last line that a crash tore is cut off: %s', async (_, torn) => {
-  const { exitCode, home, stderr } = await resume(doneRow(1) + doneRow(3) + torn);
+  ['without its id', '{"row":2,"id'],
+  ['without its end', formatSucceededLine(2).slice(0, -20)],
+  ['with only its first character', '{'],
+])('a last line that a crash left %s is cut off', async (_, torn) => {
+  const { exitCode, home, stderr } = await resume(
+    formatSucceededLine(1) + formatSucceededLine(3) + torn,
+  );
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
   expect(stderr).toContain('has been repaired');
   expect(lastLines(home)).toHaveLength(3);
 });
 
 test('a torn last line of the journal counts as a step that was not taken', async () => {
-  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': doneRow(1) + doneRow(3) });
+  const home = directoryWith({
+    'names.csv': NAMES,
+    'results.jsonl': formatSucceededLine(1) + formatSucceededLine(3),
+  });
   writeJournal(home, await findVersion('hello'), []);
   appendFileSync(path.join(home, 'results.jsonl.journal'), '{"row":2,"id":"2","state":"crea');
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
   expect((await runBatch(args, { home })).exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
 });
 
-test('a last line that only lacks its line break counts', async () => {
-  const { exitCode } = await resume(doneRow(1) + doneRow(3) + doneRow(2).trimEnd());
+test('a last line that lacks only its line break counts as a result', async () => {
+  const { exitCode } = await resume(
+    formatSucceededLine(1) + formatSucceededLine(3) + formatSucceededLine(2).trimEnd(),
+  );
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(0);
+  expect(await countCreatedRuns()).toBe(0);
 });
 
 test.each([
@@ -51,7 +58,7 @@ test.each([
   expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8')).toBe(content);
 });
 
-test('a result of a run that no row of a table has is never lost', async () => {
+test('a table with a run of a row that is missing in the input is refused and stays unchanged', async () => {
   const table = 'name,runId,runStatus,error,output1\nAda,r1,succeeded,,Hi\n';
   const home = directoryWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
   const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--new-rows'];
@@ -66,8 +73,8 @@ test.each([
   ['results.jsonl', 'replaced', ''],
   ['results.csv', 'moved or removed', undefined],
 ])(
-  'results in %s that are %s in the middle are missed, and fetched again without a run',
-  async (out, change, saved) => {
+  'results in %s that are %s while the batch runs are fetched again without a run',
+  async (out, change, replacement) => {
     const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     const file = path.join(home, out);
     const args = SLEEPY.map(arg => (arg === 'results.jsonl' ? out : arg));
@@ -75,7 +82,7 @@ test.each([
     const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
     const clock = hastyClock(async () => {
       rmSync(file, { force: true });
-      if (saved !== undefined) writeFileSync(file, saved);
+      if (replacement !== undefined) writeFileSync(file, replacement);
       serviceClock.advance(1000);
     });
     const first = await runBatchCommand(args, { env, home, clock });

@@ -4,12 +4,13 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { directoryWith } from '../../support/context.ts';
-import { batchesToResume } from './batches-to-resume.ts';
+import { setUpBatchesToResume } from './batches-to-resume.ts';
 
-const { runBatch, created, writeJournal, findVersion, creationStep } = batchesToResume();
+const { runBatch, countCreatedRuns, writeJournal, findVersion, buildCreationStep } =
+  setUpBatchesToResume();
 
 describe('a table of results', () => {
-  const table = (home: string): string[][] =>
+  const readTable = (home: string): string[][] =>
     readFileSync(path.join(home, 'results.csv'), 'utf8')
       .trimEnd()
       .split('\n')
@@ -17,13 +18,13 @@ describe('a table of results', () => {
 
   const args = ['hello', '--from', 'names.csv', '--out', 'results.csv', '--concurrency', '1'];
 
-  test("has the rows' own columns, then what became of them", async () => {
+  test("has the rows' own columns, then the columns of their results", async () => {
     const home = directoryWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
     const { exitCode } = await runBatch(args, { home });
 
     expect(exitCode).toBe(EXIT.runFailed);
 
-    const [header, ada, bo, eve] = table(home);
+    const [header, ada, bo, eve] = readTable(home);
     expect(header).toEqual(['id', 'name', 'runId', 'runStatus', 'error', 'output1']);
     expect(ada?.slice(0, 2)).toEqual(['a', 'Ada']);
     expect(bo?.slice(0, 4)).toEqual(['b', '', '', 'failed']);
@@ -35,14 +36,14 @@ describe('a table of results', () => {
   test('can be resumed: its rows are recognised by their columns, each in one line', async () => {
     const home = directoryWith({ 'names.csv': 'name\nAda\n\n' });
     await runBatch(args, { home });
-    const before = table(home);
+    const before = readTable(home);
     writeFileSync(path.join(home, 'names.csv'), 'name\nBo\nAda\n');
     const flags = ['--resume', '--new-rows', '--sorted'];
 
     expect((await runBatch([...args, ...flags], { home })).exitCode).toBe(0);
-    expect(await created()).toBe(2);
-    expect(table(home)[2]).toEqual(before[1]);
-    expect(table(home)[1]?.[0]).toBe('Bo');
+    expect(await countCreatedRuns()).toBe(2);
+    expect(readTable(home)[2]).toEqual(before[1]);
+    expect(readTable(home)[1]?.[0]).toBe('Bo');
   });
 
   test.each(['before its first row', 'at its first row'])(
@@ -50,10 +51,10 @@ describe('a table of results', () => {
     async when => {
       const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
       await runBatch(args, { home });
-      const [, ada, bo] = table(home);
+      const [, ada, bo] = readTable(home);
       writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nBo\nCy\n');
       const steps = when.startsWith('at')
-        ? [await creationStep(3, 'Cy'), { row: 3, id: '3', state: 'waiting' }]
+        ? [await buildCreationStep(3, 'Cy'), { row: 3, id: '3', state: 'waiting' }]
         : [];
       writeJournal(home, await findVersion('hello'), steps, 'results.csv');
       if (when.startsWith('at')) appendFileSync(path.join(home, 'results.csv'), 'Cy,5e0f');
@@ -61,14 +62,14 @@ describe('a table of results', () => {
 
       expect(exitCode).toBe(0);
       expect(stderr).toContain('note: 1 of 3 rows succeeded now, 2 before');
-      expect(await created()).toBe(3);
-      expect(table(home).slice(1, 3)).toEqual([ada, bo]);
-      expect(table(home)[3]?.[0]).toBe('Cy');
+      expect(await countCreatedRuns()).toBe(3);
+      expect(readTable(home).slice(1, 3)).toEqual([ada, bo]);
+      expect(readTable(home)[3]?.[0]).toBe('Cy');
     },
   );
 
   test.each(['na', '\0'.repeat(64), ''])(
-    'is made anew from the journal if a crash left %j of it',
+    'is rebuilt from the journal if a crash left only %j of it',
     async torn => {
       const home = directoryWith({ 'names.csv': 'name\nCy\n', 'results.csv': torn });
       const runId = randomUUID();
@@ -77,20 +78,20 @@ describe('a table of results', () => {
       writeJournal(
         home,
         await findVersion('hello'),
-        [await creationStep(1, 'Cy'), end],
+        [await buildCreationStep(1, 'Cy'), end],
         'results.csv',
       );
 
       expect((await runBatch([...args, '--resume'], { home })).exitCode).toBe(0);
-      expect(table(home)[1]).toEqual(['Cy', runId, 'succeeded', '', 'Hello']);
-      expect(await created()).toBe(0);
+      expect(readTable(home)[1]).toEqual(['Cy', runId, 'succeeded', '', 'Hello']);
+      expect(await countCreatedRuns()).toBe(0);
     },
   );
 
   test('puts its results before those of a batch of more rows that died', async () => {
     const home = directoryWith({ 'names.csv': 'name\nAda\n' });
     await runBatch(args, { home });
-    const [, ada] = table(home);
+    const [, ada] = readTable(home);
     writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nCy\n');
     const runId = randomUUID();
     const result = { row: 2, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
@@ -98,14 +99,14 @@ describe('a table of results', () => {
     writeJournal(
       home,
       await findVersion('hello'),
-      [await creationStep(2, 'Cy'), end],
+      [await buildCreationStep(2, 'Cy'), end],
       'results.csv',
     );
 
     const { stderr } = await runBatch([...args, '--resume'], { home });
     expect(stderr).toContain('note: 0 of 2 rows succeeded now, 2 before');
-    expect(table(home).slice(1)).toEqual([ada, ['Cy', runId, 'succeeded', '', 'Hello']]);
-    expect(await created()).toBe(1);
+    expect(readTable(home).slice(1)).toEqual([ada, ['Cy', runId, 'succeeded', '', 'Hello']]);
+    expect(await countCreatedRuns()).toBe(1);
   });
 
   test.each([';', '\t'])(
@@ -121,7 +122,7 @@ describe('a table of results', () => {
       writeFileSync(file, `\uFEFF${saved}`);
 
       expect((await runBatch([...args, '--resume'], { home })).exitCode).toBe(0);
-      expect(await created()).toBe(1);
+      expect(await countCreatedRuns()).toBe(1);
       expect(readFileSync(file, 'utf8')).toBe(before);
     },
   );

@@ -11,17 +11,30 @@ import { directoryWith, TEST_NOW } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
-import { batchesToResume, doneRow, failedRow, NAMES, SLEEPY } from './batches-to-resume.ts';
+import {
+  formatFailedLine,
+  formatSucceededLine,
+  NAMES,
+  SLEEPY,
+  setUpBatchesToResume,
+} from './batches-to-resume.ts';
 
-const { service, runBatch, created, resume, writeJournal, creationStep, runOfZoe } =
-  batchesToResume();
+const {
+  service,
+  runBatch,
+  countCreatedRuns,
+  resume,
+  writeJournal,
+  buildCreationStep,
+  createRunOfZoe,
+} = setUpBatchesToResume();
 
-test('rows that succeeded are left, the others run', async () => {
-  const { exitCode, home, stderr } = await resume(doneRow(1) + doneRow(3));
+test('rows that succeeded stay as they are, and the others run', async () => {
+  const { exitCode, home, stderr } = await resume(formatSucceededLine(1) + formatSucceededLine(3));
   expect(exitCode).toBe(0);
   expect(stderr).toContain('note: 1 of 3 rows succeeded now, 2 before\nnote: now: 1 run took ');
   expect(stderr).toMatch(/^note: in all: 3 runs took /mu);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual([
     'succeeded',
     'succeeded',
@@ -33,11 +46,11 @@ test('a results file that does not exist yet is created', async () => {
   const home = directoryWith({ 'names.csv': NAMES });
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
   expect((await runBatch(args, { home })).exitCode).toBe(0);
-  expect(await created()).toBe(3);
+  expect(await countCreatedRuns()).toBe(3);
 });
 
 test('rows that failed run again only with --retry-failed, and count as failed until then', async () => {
-  const results = doneRow(1) + failedRow(2) + doneRow(3);
+  const results = formatSucceededLine(1) + formatFailedLine(2) + formatSucceededLine(3);
   const left = await resume(results);
 
   expect(left.exitCode).toBe(EXIT.runFailed);
@@ -45,16 +58,16 @@ test('rows that failed run again only with --retry-failed, and count as failed u
     'note: 0 of 3 rows succeeded now, 2 before, 0 failed now, 1 before\n',
   );
   expect(left.stderr).toContain('note: now: no run was made\nnote: in all: 2 runs took ');
-  expect(await created()).toBe(0);
+  expect(await countCreatedRuns()).toBe(0);
 
   const { exitCode, home } = await resume(results, ['--retry-failed']);
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
   expect(lastLines(home)[1]).toMatchObject({ row: 2, runStatus: 'succeeded' });
 });
 
 test('a creation in doubt is sent once more under its key, which returns the same run', async () => {
-  const step = await creationStep(2, 'Bo');
+  const step = await buildCreationStep(2, 'Bo');
   const { journalId, promptVersionId } = step as { journalId: string; promptVersionId: string };
   await fetch(`${service().service.url}/runs`, {
     method: 'POST',
@@ -67,51 +80,58 @@ test('a creation in doubt is sent once more under its key, which returns the sam
   });
 
   const time = new Date(TEST_NOW - 60_000).toISOString();
-  const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], {
+  const { exitCode, home } = await resume(formatSucceededLine(1) + formatSucceededLine(3), [], {
     steps: [{ ...step, time }],
   });
 
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
   expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Bo');
   expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
 });
 
-test('a creation in doubt whose key has expired and that made no run has failed', async () => {
-  const step = await creationStep(2, 'Bo');
+test('a creation in doubt that made no run fails its row once its key has expired', async () => {
+  const step = await buildCreationStep(2, 'Bo');
   const time = new Date(TEST_NOW - 30 * 3_600_000).toISOString();
-  const { exitCode, stderr } = await resume(doneRow(1) + doneRow(3), [], {
+  const { exitCode, stderr } = await resume(formatSucceededLine(1) + formatSucceededLine(3), [], {
     steps: [{ ...step, time }],
   });
 
   expect(exitCode).toBe(EXIT.runFailed);
-  expect(await created()).toBe(0);
+  expect(await countCreatedRuns()).toBe(0);
   expect(stderr).toContain(
     'error: names.csv line 3 (row 2): the creation was never answered, and the service has no matching run (NOT_FOUND_ERROR)\nnote: ',
   );
 });
 
 test('a row whose creation was refused before a crash is not in doubt', async () => {
-  const steps = [await creationStep(2, 'Bo'), { row: 2, id: '2', state: 'waiting' }];
-  expect((await resume(doneRow(1) + doneRow(3), [], { steps })).exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  const steps = [await buildCreationStep(2, 'Bo'), { row: 2, id: '2', state: 'waiting' }];
+  expect(
+    (await resume(formatSucceededLine(1) + formatSucceededLine(3), [], { steps })).exitCode,
+  ).toBe(0);
+  expect(await countCreatedRuns()).toBe(1);
 });
 
 test('a row whose run is known is waited for, not created', async () => {
-  const runId = await runOfZoe();
-  const steps = [await creationStep(2, 'Bo'), { row: 2, id: '2', state: 'running', runId }];
-  const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], { steps });
+  const runId = await createRunOfZoe();
+  const steps = [await buildCreationStep(2, 'Bo'), { row: 2, id: '2', state: 'running', runId }];
+  const { exitCode, home } = await resume(formatSucceededLine(1) + formatSucceededLine(3), [], {
+    steps,
+  });
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
   expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
   expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
 });
 
 test("a run that only the machine's journal knows is waited for", async () => {
-  const runId = await runOfZoe();
-  const step = await creationStep(2, 'Bo');
+  const runId = await createRunOfZoe();
+  const step = await buildCreationStep(2, 'Bo');
   const { journalId: id, time, promptVersionId } = step as Record<string, string>;
-  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': doneRow(1) + doneRow(3) });
+  const home = directoryWith({
+    'names.csv': NAMES,
+    'results.jsonl': formatSucceededLine(1) + formatSucceededLine(3),
+  });
   writeJournal(home, promptVersionId ?? '', [step]);
   mkdirSync(path.join(home, 'state'));
   const entry = { id, time, baseUrl: service().service.url, promptVersionId, inputsDigest: '' };
@@ -120,29 +140,33 @@ test("a run that only the machine's journal knows is waited for", async () => {
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
 
   expect((await runBatch(args, { home })).exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
   expect(lastLines(home)[1]).toMatchObject({ runId });
 });
 
 test('a result that a crash kept from the file is fetched, not paid for again', async () => {
-  const runId = await runOfZoe();
+  const runId = await createRunOfZoe();
   const steps = [
-    await creationStep(2, 'Bo'),
+    await buildCreationStep(2, 'Bo'),
     { row: 2, id: '2', state: 'succeeded', runId, error: null },
   ];
-  const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], { steps });
+  const { exitCode, home } = await resume(formatSucceededLine(1) + formatSucceededLine(3), [], {
+    steps,
+  });
 
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
   expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
 });
 
-test('a known run that is gone fails its row, and is asked for again by --retry-failed', async () => {
+test('a run that the service no longer has fails its row, and --retry-failed looks for it again', async () => {
   const steps = [
-    await creationStep(2, 'Bo'),
+    await buildCreationStep(2, 'Bo'),
     { row: 2, id: '2', state: 'running', runId: randomUUID() },
   ];
-  const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], { steps });
+  const { exitCode, home } = await resume(formatSucceededLine(1) + formatSucceededLine(3), [], {
+    steps,
+  });
 
   expect(exitCode).toBe(EXIT.runFailed);
   expect(lastLines(home)[1]).toMatchObject({ runStatus: 'failed' });
@@ -158,11 +182,11 @@ test('a known run that is gone fails its row, and is asked for again by --retry-
     '--retry-failed',
   ];
   expect((await runBatch(args, { home })).exitCode).toBe(EXIT.runFailed);
-  expect(await created()).toBe(0);
+  expect(await countCreatedRuns()).toBe(0);
 });
 
 test('--resume --dry-run checks and prices only the rows that are left, and changes no file', async () => {
-  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': doneRow(1) });
+  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': formatSucceededLine(1) });
   const options = { home, env: {}, local: embedded };
   const args = [
     'hello',
@@ -188,7 +212,7 @@ test('--resume --dry-run checks and prices only the rows that are left, and chan
 test('--resume starts no new batch if the name of the results is misspelt', async () => {
   const home = directoryWith({
     'names.csv': NAMES,
-    'results.jsonl': doneRow(1) + doneRow(2) + doneRow(3),
+    'results.jsonl': formatSucceededLine(1) + formatSucceededLine(2) + formatSucceededLine(3),
   });
   const resume = (out: string): Promise<BatchResult> =>
     runBatch(['hello', '--from', 'names.csv', '--out', out, '--resume'], { home });
@@ -201,7 +225,7 @@ test('--resume starts no new batch if the name of the results is misspelt', asyn
     ),
   });
 
-  expect(await created()).toBe(0);
+  expect(await countCreatedRuns()).toBe(0);
 
   const other = await resume('others.jsonl');
   expect(other.exitCode).toBe(0);
@@ -221,17 +245,19 @@ test('a second batch on the same file is refused while the first one runs', asyn
   // Its creation is answered at once, and it asks for its run only once the second batch has ended.
   const serviceClock = new HandClock();
   const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
-  let letGoOn = (): void => {};
-  const refused = new Promise<void>(resolve => {
-    letGoOn = resolve;
+  let letFirstContinue = (): void => {};
+  const secondRefused = new Promise<void>(resolve => {
+    letFirstContinue = resolve;
   });
-  const clock = hastyClock(() => refused.then(() => serviceClock.advance(1000)));
+  const clock = hastyClock(() => secondRefused.then(() => serviceClock.advance(1000)));
   const first = runBatchCommand(args, { env, home, clock });
 
-  await expect.poll(() => readOr(path.join(home, 'results.jsonl.journal'))).toContain('creating');
+  await expect
+    .poll(() => readIfExists(path.join(home, 'results.jsonl.journal')))
+    .toContain('creating');
 
   const second = await runBatchCommand(args, { env, home });
-  letGoOn();
+  letFirstContinue();
 
   expect(second.exitCode).toBe(EXIT.usage);
   expect(second.stderr).toContain('another batch is writing to results.jsonl');
@@ -249,7 +275,7 @@ test('a batch waits up to a second for the lock of a process that is being kille
   expect(exitCode).toBe(0);
 });
 
-function readOr(file: string): string {
+function readIfExists(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -257,7 +283,7 @@ function readOr(file: string): string {
   }
 }
 
-test('an output file that could not be fetched is fetched again, its run not created again', async () => {
+test('an output that could not be saved is fetched again, and its run is not created again', async () => {
   const home = directoryWith({ 'rows.csv': 'place\nLisbon\n' });
 
   // A name that the file system does not take.
@@ -276,5 +302,5 @@ test('an output file that could not be fetched is fetched again, its run not cre
   });
   expect(second.exitCode).toBe(0);
   expect(lastLines(home)[0]?.outputs?.[0]?.savedTo).toMatch(/^other/u);
-  expect(await created()).toBe(1);
+  expect(await countCreatedRuns()).toBe(1);
 });

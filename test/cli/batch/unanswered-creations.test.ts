@@ -20,24 +20,24 @@ import {
 } from '../../support/scripted-service.ts';
 import { serviceEnv } from '../../support/service-for-test.ts';
 import {
-  batchAgainst,
   creation,
-  EXCLUSIVE,
-  noRuns,
+  EXCLUSIVE_KEY,
+  emptyRunList,
+  runBatchAgainst,
   succeeded,
   VERSION,
-  version,
+  versionExchange,
 } from './batch-against.ts';
 
 describe('a creation without an answer', () => {
-  test('is exit 1 if no request of the command was answered', async () => {
+  test('ends the command with exit 1 if none of its requests was answered', async () => {
     const rows = 'name\nAda\nBo\n';
     const home = directoryWith({ 'names.csv': rows });
     const service = await startScriptedService([
-      version,
+      versionExchange,
       creation('Ada', 'reset-after-body', 2),
       creation('Bo', 'reset-after-body', 2),
-      { ...noRuns, answer: 'reset-after-body' },
+      { ...emptyRunList, answer: 'reset-after-body' },
     ]);
     onTestFinished(() => service.close());
 
@@ -54,9 +54,9 @@ describe('a creation without an answer', () => {
   });
 
   test('is in doubt, never sent again, and the other rows continue', async () => {
-    const { exitCode, home, stderr, service } = await batchAgainst([
+    const { exitCode, home, stderr, service } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
-      noRuns,
+      emptyRunList,
       creation('Bo', succeeded()),
     ]);
     expect(exitCode).toBe(EXIT.runFailed);
@@ -70,7 +70,7 @@ describe('a creation without an answer', () => {
     expect(stderr).toContain('--retry-unknown');
   });
 
-  test('names the runs that fit, and then does not say that none was found', async () => {
+  test('names the runs that match, and does not say that none was found', async () => {
     const runs = [randomUUID(), randomUUID()];
     const row = {
       promptVersionId: VERSION,
@@ -80,7 +80,7 @@ describe('a creation without an answer', () => {
       runName: '',
     };
 
-    const { stderr } = await batchAgainst([
+    const { stderr } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
       {
         expect: { method: 'GET', path: '/runs' },
@@ -101,9 +101,9 @@ describe('a creation without an answer', () => {
   });
 
   test('does not say that no run was found if the list could not be read', async () => {
-    const { stderr, exitCode } = await batchAgainst([
+    const { stderr, exitCode } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
-      { ...noRuns, answer: failure(400, 'VALIDATION_ERROR', 'no list') },
+      { ...emptyRunList, answer: failure(400, 'VALIDATION_ERROR', 'no list') },
       creation('Bo', succeeded()),
     ]);
     expect(exitCode).toBe(EXIT.runFailed);
@@ -111,7 +111,7 @@ describe('a creation without an answer', () => {
     expect(stderr).toContain('promptrun runs list --since');
   });
 
-  test('continues with the only run that fits if nobody else uses the key', async () => {
+  test('continues with the only run that matches if nobody else uses the key', async () => {
     const runId = randomUUID();
     const row = {
       runId,
@@ -122,7 +122,7 @@ describe('a creation without an answer', () => {
       runName: '',
     };
 
-    const { exitCode, home } = await batchAgainst(
+    const { exitCode, home } = await runBatchAgainst(
       [
         creation('Ada', 'reset-after-body'),
         {
@@ -134,18 +134,18 @@ describe('a creation without an answer', () => {
         { expect: { path: `/runs/${runId}` }, answer: succeeded(runId) },
         creation('Bo', succeeded()),
       ],
-      EXCLUSIVE,
+      EXCLUSIVE_KEY,
     );
     expect(exitCode).toBe(0);
     expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded', runId, recovered: true });
   });
 
-  test("the service's own fault fails the row, which may still have a run", async () => {
+  test('fails its row if the service answers with its own fault, although a run may exist', async () => {
     const script = [
       creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')),
       creation('Bo', succeeded()),
     ];
-    const { exitCode, home } = await batchAgainst(script);
+    const { exitCode, home } = await runBatchAgainst(script);
 
     expect(exitCode).toBe(EXIT.runFailed);
     expect(lastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
@@ -153,7 +153,7 @@ describe('a creation without an answer', () => {
       'oh no; it may have created a run anyway (SERVER_ERROR)',
     );
 
-    const again = await batchAgainst([creation('Ada', succeeded())], {
+    const again = await runBatchAgainst([creation('Ada', succeeded())], {
       home,
       flags: ['--resume', '--retry-failed'],
     });
@@ -161,14 +161,14 @@ describe('a creation without an answer', () => {
     expect(again.stderr).toContain('--retry-failed: 1 run may be paid for twice');
   });
 
-  test('is sent again under its key if the service keeps such keys', async () => {
+  test('is sent again under its key if the service keeps keys', async () => {
     const script = [
       creation('Ada', 'reset-after-body'),
       creation('Ada', keepingKeys(failure(500, 'SERVER_ERROR', 'oh no'))),
       creation('Ada', keepingKeys(succeeded())),
       creation('Bo', keepingKeys(succeeded())),
     ];
-    const { exitCode, home, service } = await batchAgainst(script, { version: keepingKeys });
+    const { exitCode, home, service } = await runBatchAgainst(script, { version: keepingKeys });
 
     expect(exitCode).toBe(0);
 
@@ -180,19 +180,22 @@ describe('a creation without an answer', () => {
   });
 
   test('is settled when the batch resumes, and runs again only with --retry-unknown', async () => {
-    const { home } = await batchAgainst([
+    const { home } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
-      noRuns,
+      emptyRunList,
       creation('Bo', succeeded()),
     ]);
-    const left = await batchAgainst([noRuns], { home, flags: ['--resume', '--retry-failed'] });
+    const left = await runBatchAgainst([emptyRunList], {
+      home,
+      flags: ['--resume', '--retry-failed'],
+    });
 
     expect(left.exitCode).toBe(EXIT.runFailed);
     expect(left.stderr).toContain('1 in doubt');
 
     const clock = hastyClock();
-    const script = [noRuns, creation('Ada', succeeded())];
-    const again = await batchAgainst(script, {
+    const script = [emptyRunList, creation('Ada', succeeded())];
+    const again = await runBatchAgainst(script, {
       home,
       clock,
       flags: ['--resume', '--retry-unknown'],
@@ -203,7 +206,7 @@ describe('a creation without an answer', () => {
     expect(lastLines(home)).toHaveLength(2);
   });
 
-  test('asks for the list at most twice for each creation in doubt, however long the list is', async () => {
+  test('reads at most two pages of the list of runs, however long the list is', async () => {
     const rows = Array.from({ length: 50 }, () => ({
       runId: randomUUID(),
       promptVersionId: VERSION,
@@ -220,7 +223,7 @@ describe('a creation without an answer', () => {
       times: 'any',
     };
 
-    const { service } = await batchAgainst([
+    const { service } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
       creation('Bo', succeeded()),
       pages,
@@ -245,25 +248,25 @@ describe('several creations at a time', () => {
     },
   });
 
-  /** Creations that are answered together, once as many as there are have come in. */
-  function together(count: number): () => Promise<void> {
-    let arrived = 0;
+  /** Returns a function whose promises resolve together, once it was called `count` times. */
+  function createBarrier(count: number): () => Promise<void> {
+    let arrivedCount = 0;
     let open = (): void => {};
-    const all = new Promise<void>(resolve => {
+    const allArrived = new Promise<void>(resolve => {
       open = resolve;
     });
 
     return () => {
-      arrived += 1;
-      if (arrived === count) open();
-      return all;
+      arrivedCount += 1;
+      if (arrivedCount === count) open();
+      return allArrived;
     };
   }
 
   test('the run of a lost answer is found once the runs of the others are known', async () => {
     const [ada, bo] = [randomUUID(), randomUUID()];
-    const arrive = together(2);
-    const { exitCode, home, stdout } = await batchAgainst(
+    const arrive = createBarrier(2);
+    const { exitCode, home, stdout } = await runBatchAgainst(
       [
         creation('Ada', async (): Promise<Fault> => {
           await arrive();
@@ -280,7 +283,7 @@ describe('several creations at a time', () => {
         },
         { expect: { path: `/runs/${ada}` }, answer: succeeded(ada) },
       ],
-      { flags: ['--concurrency', '2', '--json'], ...EXCLUSIVE },
+      { flags: ['--concurrency', '2', '--json'], ...EXCLUSIVE_KEY },
     );
 
     expect(exitCode).toBe(0);
@@ -289,13 +292,13 @@ describe('several creations at a time', () => {
   });
 
   test('if two answers were lost and one run is found, neither row gets it', async () => {
-    const arrive = together(2);
+    const arrive = createBarrier(2);
     const lostCreation = async (): Promise<Fault> => {
       await arrive();
       return 'reset-after-body';
     };
 
-    const { exitCode, home, stderr } = await batchAgainst(
+    const { exitCode, home, stderr } = await runBatchAgainst(
       [
         creation('Ada', lostCreation),
         creation('Bo', lostCreation),

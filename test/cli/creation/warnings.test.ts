@@ -11,18 +11,18 @@ const [SEED, HEAT] = ['m does not take seed: left out', 'm does not take tempera
 
 const version = versionLookup(VERSION);
 
-function run(warnings?: unknown): object {
+function createRun(warnings?: unknown): object {
   const outputs = [{ type: 'text', data: 'Hi' }];
   return { runId: randomUUID(), outputs, runStatus: 'succeeded', tokens: 1, warnings };
 }
 
 function creation(warnings: unknown): Exchange {
-  return { expect: { method: 'POST', path: '/runs' }, answer: success(run(warnings)) };
+  return { expect: { method: 'POST', path: '/runs' }, answer: success(createRun(warnings)) };
 }
 
 const list: Exchange = { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) };
 
-it('what was left out of a request is noted once a command', async () => {
+it('each warning of a run is noted once for the whole command', async () => {
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'rows.csv'), 'a\n1\n2\n3\n');
   const { stderr, stdout } = await runWithScript(
@@ -36,7 +36,7 @@ it('what was left out of a request is noted once a command', async () => {
   expect(stderr.match(/^note: m does not take seed: left out$/gmu)).toHaveLength(1);
 });
 
-it('notes are harmless whatever a service sends as warnings', async () => {
+it('hostile warnings of a service are noted without control characters', async () => {
   const { stderr, exitCode } = await runWithScript(
     [creation(['a\u001b[31m\nerror: no', 7, null])],
     ['run', VERSION],
@@ -48,12 +48,12 @@ it('notes are harmless whatever a service sends as warnings', async () => {
   expect((await runWithScript([creation('none')], ['run', VERSION])).stderr).toBe('');
 });
 
-it('runs show shows them', async () => {
+it('runs show prints the warnings of a run', async () => {
   for (const [warnings, expectedText] of [
     [[HEAT], [HEAT]],
     [undefined, undefined],
   ]) {
-    const { runId, ...rest } = run(warnings) as { runId: string };
+    const { runId, ...rest } = createRun(warnings) as { runId: string };
     const script: Exchange[] = [
       { expect: { path: `/runs/${runId}` }, answer: success({ runId, ...rest }) },
       list,

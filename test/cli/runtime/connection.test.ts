@@ -14,7 +14,7 @@ import {
 const KEY = 'a-long-secret-key';
 const ACCOUNT = { username: 'ada', displayName: null, userFlags: 0 };
 
-async function serviceEnvFor(...script: Exchange[]) {
+async function startScriptedServiceEnv(...script: Exchange[]) {
   const service = await scriptedServiceForTest(...script);
   return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
 }
@@ -24,9 +24,9 @@ const me = (headers: Record<string, string> = {}): Exchange => ({
   answer: success(ACCOUNT, headers),
 });
 
-describe('after the result', () => {
-  it('renews the resources once if an answer asks for it, and names them from then on', async () => {
-    const env = await serviceEnvFor(
+describe('the cached resources', () => {
+  it('are renewed once if an answer asks for it, and are named in later requests', async () => {
+    const env = await startScriptedServiceEnv(
       { ...me({ 'action-require': 'x' }) },
       {
         expect: { method: 'GET', path: '/resources' },
@@ -44,8 +44,8 @@ describe('after the result', () => {
     expect(second.exitCode).toBe(0);
   });
 
-  it('ignores a failure to renew them', async () => {
-    const env = await serviceEnvFor(me({ 'action-require': '' }), {
+  it('may fail to be renewed without any effect', async () => {
+    const env = await startScriptedServiceEnv(me({ 'action-require': '' }), {
       expect: { path: '/resources' },
       answer: failure(500, 'SERVER_ERROR', 'no'),
     });
@@ -54,39 +54,39 @@ describe('after the result', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('gives them no longer than --timeout leaves', async () => {
-    let passed = 0;
-    let askedAt = 0;
-    const env = await serviceEnvFor(
+  it('are renewed in no more time than --timeout leaves', async () => {
+    let passedMs = 0;
+    let requestedAt = 0;
+    const env = await startScriptedServiceEnv(
       {
         ...me(),
         answer: () => {
-          passed = 600_000 - 200;
+          passedMs = 600_000 - 1000;
           return success(ACCOUNT, { 'action-require': '' });
         },
       },
       {
         expect: { path: '/resources' },
         answer: () => {
-          askedAt = performance.now();
+          requestedAt = performance.now();
           return 'silence';
         },
       },
     );
     const { exitCode } = await runInProcess(['api', 'GET', '/me', '--timeout', '10m'], {
       env,
-      clock: { ...systemClock, now: () => Date.now() + passed },
+      clock: { ...systemClock, now: () => Date.now() + passedMs },
     });
 
     expect(exitCode).toBe(0);
 
-    // Without the limit, they have five seconds.
-    expect(performance.now() - askedAt).toBeLessThan(5000);
+    // Without --timeout, they have five seconds.
+    expect(performance.now() - requestedAt).toBeLessThan(5000);
   });
 
-  it('renews them after a failure as well', async () => {
+  it('are renewed after a failed command, too', async () => {
     const refused = failure(404, 'NOT_FOUND_ERROR', 'no', null, { 'action-require': '1' });
-    const env = await serviceEnvFor(
+    const env = await startScriptedServiceEnv(
       { expect: { path: '/me' }, answer: refused },
       { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
     );
@@ -95,22 +95,22 @@ describe('after the result', () => {
 });
 
 describe('a proxy', () => {
-  it('is used unless the host is excepted; the small letters win', async () => {
-    const env = await serviceEnvFor({ ...me(), times: 2 });
-    const dead = (await deadBaseUrl()).replace('/v1', '');
+  it('is used unless NO_PROXY excepts the host, and http_proxy wins over HTTP_PROXY', async () => {
+    const env = await startScriptedServiceEnv({ ...me(), times: 2 });
+    const deadProxy = (await deadBaseUrl()).replace('/v1', '');
     const exitCodeWith = async (more: Record<string, string>) =>
       (await runInProcess(['api', 'GET', '/me'], { env: { ...env, ...more } })).exitCode;
 
-    expect(await exitCodeWith({ HTTP_PROXY: dead })).toBe(1);
-    expect(await exitCodeWith({ http_proxy: dead, HTTP_PROXY: '' })).toBe(1);
-    expect(await exitCodeWith({ HTTP_PROXY: dead, NO_PROXY: '127.0.0.1' })).toBe(0);
-    expect(await exitCodeWith({ HTTP_PROXY: dead, REQUEST_METHOD: 'GET' })).toBe(0);
+    expect(await exitCodeWith({ HTTP_PROXY: deadProxy })).toBe(1);
+    expect(await exitCodeWith({ http_proxy: deadProxy, HTTP_PROXY: '' })).toBe(1);
+    expect(await exitCodeWith({ HTTP_PROXY: deadProxy, NO_PROXY: '127.0.0.1' })).toBe(0);
+    expect(await exitCodeWith({ HTTP_PROXY: deadProxy, REQUEST_METHOD: 'GET' })).toBe(0);
   });
 });
 
 describe('--debug', () => {
   it('prints each request, answer and retry, and never the key', async () => {
-    const env = await serviceEnvFor(
+    const env = await startScriptedServiceEnv(
       { expect: { path: '/me' }, answer: failure(503, 'SERVER_ERROR', 'no') },
       me(),
     );

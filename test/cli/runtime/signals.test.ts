@@ -7,7 +7,7 @@ import { listenForInterrupts } from '../../../src/cli/runtime/signals.ts';
 let time = 0;
 const clock = { now: () => time };
 
-function source(platform: NodeJS.Platform = 'linux', pid = 2) {
+function createSignalSource(platform: NodeJS.Platform = 'linux', pid = 2) {
   const emitter = new EventEmitter();
   return Object.assign(emitter, {
     pid,
@@ -18,22 +18,22 @@ function source(platform: NodeJS.Platform = 'linux', pid = 2) {
   });
 }
 
-describe('signals', () => {
+describe('a signal', () => {
   it.each([
     ['SIGINT', 'SIGINT', EXIT.interrupted],
     ['SIGTERM', 'SIGTERM', EXIT.terminated],
     ['SIGHUP', 'SIGTERM', EXIT.terminated],
     ['SIGQUIT', 'SIGTERM', EXIT.terminated],
   ] as const)('%s aborts as %s, with its exit code', (name, endingSignal, exitCode) => {
-    const process = source();
+    const process = createSignalSource();
     const { signal } = listenForInterrupts(process, clock);
     process.send(name);
     expect(signal.reason).toBeInstanceOf(InterruptedError);
     expect(signal.reason).toMatchObject({ signal: endingSignal, exitCode });
   });
 
-  it('ends the process at the second one', () => {
-    const process = source();
+  it('ends the process if it is the second one', () => {
+    const process = createSignalSource();
     listenForInterrupts(process, clock);
     process.send('SIGINT');
     expect(process.kill).not.toHaveBeenCalled();
@@ -43,9 +43,9 @@ describe('signals', () => {
   });
 
   it.each([
-    ['on Windows', source('win32')],
-    ['if it is the first process of a container', source('linux', 1)],
-  ])('ends the process with the code of the signal %s, because no signal ends it', (_, process) => {
+    ['on Windows', createSignalSource('win32')],
+    ['if it is the first process of a container', createSignalSource('linux', 1)],
+  ])('ends the process with an exit code in place of a signal %s', (_, process) => {
     listenForInterrupts(process, clock);
     process.send('SIGINT');
     time += 500;
@@ -56,7 +56,7 @@ describe('signals', () => {
   it('ends the process if a command does not end by itself within two seconds', () => {
     vi.useFakeTimers();
     try {
-      const process = source();
+      const process = createSignalSource();
       listenForInterrupts(process, clock);
       process.send('SIGTERM');
       vi.advanceTimersByTime(2000);
@@ -66,8 +66,8 @@ describe('signals', () => {
     }
   });
 
-  it('counts once if the parent process passes it on', () => {
-    const process = source();
+  it('counts once if the parent process forwards it too', () => {
+    const process = createSignalSource();
     const { onInterrupt } = listenForInterrupts(process, clock);
     const handler = vi.fn();
     onInterrupt(handler);
@@ -83,15 +83,15 @@ describe('signals', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it('goes to the latest handler until that hands it back', () => {
-    const process = source();
+  it('goes to the latest handler until that is removed', () => {
+    const process = createSignalSource();
     const { signal, onInterrupt } = listenForInterrupts(process, clock);
     const [outer, inner] = [vi.fn(), vi.fn()];
     onInterrupt(outer);
-    const handBack = onInterrupt(inner);
+    const removeInner = onInterrupt(inner);
     process.send('SIGINT');
-    handBack();
-    handBack();
+    removeInner();
+    removeInner();
     process.send('SIGTERM');
 
     expect([inner.mock.calls, outer.mock.calls, signal.aborted]).toEqual([
@@ -101,8 +101,8 @@ describe('signals', () => {
     ]);
   });
 
-  it('are left to the system once nobody listens', () => {
-    const process = source();
+  it('is left to the system after uninstall', () => {
+    const process = createSignalSource();
     listenForInterrupts(process, clock).uninstall();
     expect(process.eventNames()).toEqual([]);
   });

@@ -10,13 +10,13 @@ import { testContext } from '../../../support/context.ts';
 import { HandClock, settle } from '../../../support/hand-clock.ts';
 
 function createTally(
-  total: number | undefined,
-  now: Partial<RowTally['countsNow']>,
-  before: Partial<RowTally['countsNow']> = {},
+  rowCount: number | undefined,
+  countsNow: Partial<RowTally['countsNow']>,
+  countsBefore: Partial<RowTally['countsNow']> = {},
 ): RowTally {
-  const tally = new RowTally(total);
-  Object.assign(tally.countsNow, now);
-  Object.assign(tally.countsBefore, before);
+  const tally = new RowTally(rowCount);
+  Object.assign(tally.countsNow, countsNow);
+  Object.assign(tally.countsBefore, countsBefore);
   return tally;
 }
 
@@ -28,26 +28,26 @@ describe('the progress of a batch', () => {
 
   test('shows no rate before the first row has ended', () => {
     expect(formatTally(createTally(100, {}), 0)).toBe('0 of 100 done, 0 failed');
-    const doubt = createTally(4, { succeeded: 1, failed: 1, 'in doubt': 1, running: 1 });
-    expect(formatTally(doubt, 1000)).toContain('4 of 4 done, 1 failed');
+    const tallyWithDoubt = createTally(4, { succeeded: 1, failed: 1, 'in doubt': 1, running: 1 });
+    expect(formatTally(tallyWithDoubt, 1000)).toContain('4 of 4 done, 1 failed');
   });
 
-  test('does without the number of rows if it is not known', () => {
+  test('leaves out the number of rows if it is unknown', () => {
     expect(formatTally(createTally(undefined, { succeeded: 3 }), 60_000)).toBe(
       '3 done, 0 failed, 3.0/min',
     );
   });
 
-  test('shows rates and times in words', () => {
+  test('shows rates and times with units', () => {
     expect([formatSpeed(25.4), formatSpeed(1.24), formatSpeed(0.5)]).toEqual([
       '25/s',
       '1.2/s',
       '30/min',
     ]);
 
-    const left = (ms: number): string => formatTally(createTally(2, { succeeded: 1 }), ms);
-    expect(left(125_000)).toMatch(/, 2 min 5 s left$/u);
-    expect(left(11_400_000)).toMatch(/, 3 h 10 min left$/u);
+    const formatAfter = (ms: number): string => formatTally(createTally(2, { succeeded: 1 }), ms);
+    expect(formatAfter(125_000)).toMatch(/, 2 min 5 s left$/u);
+    expect(formatAfter(11_400_000)).toMatch(/, 3 h 10 min left$/u);
   });
 
   test('shows a bar that fits the terminal', () => {
@@ -62,13 +62,13 @@ describe('the progress of a batch', () => {
 describe('progress while a batch runs', () => {
   async function printDuring(
     options: Parameters<typeof testContext>[0],
-    during: (clock: HandClock, tally: RowTally) => Promise<void>,
+    work: (clock: HandClock, tally: RowTally) => Promise<void>,
   ): Promise<string> {
     const clock = new HandClock();
     const context = await testContext({ ...options, clock });
     const tally = createTally(4, { succeeded: 1 });
     const stop = startBatchProgress(context.ctx, tally, { hasLines: true });
-    await during(clock, tally);
+    await work(clock, tally);
     await stop();
     return context.stderr();
   }

@@ -56,13 +56,13 @@ const LINES = [
   },
 ];
 
-function results(lines: readonly object[] = LINES): Project {
+function createProject(lines: readonly object[] = LINES): Project {
   return new Project({ 'results.jsonl': lines.map(line => `${JSON.stringify(line)}\n`).join('') });
 }
 
 describe('batch report', () => {
   it('shows totals, failures by reason and the slowest rows', async () => {
-    const { exitCode, stdout } = await results().run([
+    const { exitCode, stdout } = await createProject().run([
       'batch',
       'report',
       'results.jsonl',
@@ -94,18 +94,20 @@ describe('batch report', () => {
     });
   });
 
-  it('is lines for programs in a pipe and words on a terminal', async () => {
+  it('prints tab-separated lines in a pipe, and sentences on a terminal', async () => {
     const argv = ['batch', 'report', 'results.jsonl'];
-    expect((await results().run(argv)).stdout()).toContain(
+    expect((await createProject().run(argv)).stdout()).toContain(
       'failure\t2\tbad name (USAGE_ERROR)\tb,c\n',
     );
-    const { stdout } = await results().run([...argv, '--no-color'], { terminal: { stdout: true } });
+    const { stdout } = await createProject().run([...argv, '--no-color'], {
+      terminal: { stdout: true },
+    });
     expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 10.5 s of run time\n');
     expect(stdout()).toContain('2 runs took 4 tokens, credits unknown\n');
   });
 
   it('prints the page in place of the totals with --html -', async () => {
-    const project = results();
+    const project = createProject();
     const { exitCode, stdout, stderr } = await project.run([
       'batch',
       'report',
@@ -148,7 +150,7 @@ describe('batch report', () => {
     });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const argv = ['batch', 'report', 'results.jsonl', '--json'];
-    const { stdout } = await results(lines).run(argv, { env });
+    const { stdout } = await createProject(lines).run(argv, { env });
 
     expect(JSON.parse(stdout())).toMatchObject({
       rows: 2,
@@ -221,7 +223,7 @@ describe('batch report', () => {
   });
 
   it('makes a page that shows answers as text, and loads nothing', async () => {
-    const project = results();
+    const project = createProject();
     await project.run(['batch', 'report', 'results.jsonl', '--html', 'report.html']);
     const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
 
@@ -264,8 +266,8 @@ describe('batch report', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('does not change batch, which says what is missing without --from', async () => {
-    const { exitCode, stderr } = await results().run(['batch', 'hello']);
+  it('leaves batch itself as it is, which reports a missing --from', async () => {
+    const { exitCode, stderr } = await createProject().run(['batch', 'hello']);
     expect(stderr()).toContain('--from is missing');
     expect(exitCode).toBe(EXIT.usage);
   });

@@ -6,8 +6,11 @@ import type { ResultsLine } from '../../../../src/cli/batch/results/results-line
 import type { Context } from '../../../../src/cli/context.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 
-/** Gives results to a table, in this order, and what the table holds then. */
-async function writeTable(results: readonly Given[], { sorted = false } = {}): Promise<string> {
+/** Writes results to a table in this order. Returns the content of the table. */
+async function writeTable(
+  results: readonly ResultToWrite[],
+  { sorted = false } = {},
+): Promise<string> {
   const cwd = temporaryDirectory();
   const table = await CsvResults.open(
     { cwd } as Context,
@@ -16,12 +19,12 @@ async function writeTable(results: readonly Given[], { sorted = false } = {}): P
   );
 
   for (const { id, row, cells, outputs } of results) {
-    await table.write(succeededLine(id, row, outputs), {
+    await table.write(createResultsLine(id, row, outputs), {
       id,
       row,
       line: row + 1,
       cells,
-      fault: 'is not looked at',
+      fault: 'unused',
     });
   }
 
@@ -30,14 +33,14 @@ async function writeTable(results: readonly Given[], { sorted = false } = {}): P
   return readFileSync(path.join(cwd, 'results.csv'), 'utf8');
 }
 
-interface Given {
+interface ResultToWrite {
   readonly id: string;
   readonly row: number;
   readonly cells: Readonly<Record<string, string>>;
   readonly outputs: readonly string[];
 }
 
-function succeededLine(id: string, row: number, outputs: readonly string[]): ResultsLine {
+function createResultsLine(id: string, row: number, outputs: readonly string[]): ResultsLine {
   const items = outputs.map(data => ({ type: 'text', data }) as const);
   return {
     row,
@@ -65,7 +68,7 @@ describe('a table of results', () => {
       row: 1,
       line: 2,
       cells: { note: 'one\ntwo' },
-      fault: 'is not looked at',
+      fault: 'unused',
     });
 
     expect(table.states.get('1')).toMatchObject({ runStatus: 'succeeded', runId: 'r1' });
@@ -110,7 +113,7 @@ describe('a table of results', () => {
     );
   });
 
-  test('may have no column of the rows', async () => {
+  test('has no own columns until a row has some', async () => {
     const table = await writeTable([
       { id: '1', row: 1, cells: {}, outputs: ['é'] },
       { id: '2', row: 2, cells: { name: 'Bo' }, outputs: ['1', '2'] },

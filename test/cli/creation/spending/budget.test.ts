@@ -11,10 +11,10 @@ import { capReachedError, parseCaps } from '../../../../src/cli/creation/spendin
 import { toMoney } from '../../../../src/wire/money.ts';
 import { collectGarbage } from '../../../support/system.ts';
 
-const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+const waitForTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 /** Returns a generator of the same numbers on every machine. */
-function seededRandom(seed: number): () => number {
+function createSeededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -27,12 +27,10 @@ class Ledger {
   readonly charges = new Map<string, number>();
   readonly random: () => number;
   readonly estimate: () => number | null;
-  /** The amounts by which runs cost more than their estimates. */
-  readonly overshoot = new Map<string, number>();
   pages = 0;
 
   constructor(seed: number, estimate?: () => number | null) {
-    this.random = seededRandom(seed);
+    this.random = createSeededRandom(seed);
     this.estimate = estimate ?? (() => Math.floor(this.random() * 100));
   }
 
@@ -56,7 +54,7 @@ class Ledger {
 
     const costs = {
       readRunCosts: async (runIds: readonly string[]) => {
-        for (let turns = Math.floor(this.random() * 4); turns > 0; turns -= 1) await turn();
+        for (let turns = Math.floor(this.random() * 4); turns > 0; turns -= 1) await waitForTurn();
         const costs = runIds.map(
           id =>
             [
@@ -97,111 +95,119 @@ const request = {
 interface SpendOptions {
   readonly rows: number;
   readonly concurrency: number;
-  readonly from?: number;
-  readonly here?: boolean;
+  readonly firstIndex?: number;
+  readonly isEmbedded?: boolean;
 }
 
 /**
  * Creates up to `rows` runs, `concurrency` at a time, each of which ends after some turns of the
  * event loop.
  */
-async function spend(
+async function createRuns(
   budget: Budget,
   ledger: Ledger,
-  { rows, concurrency, from = 0, here = true }: SpendOptions,
-): Promise<{ made: number; mostAbove: number }> {
-  const connection = ledger.connection(here);
-  let [next, madeCount, mostAbove] = [from, 0, 0];
-  const open = new Set<string>();
+  { rows, concurrency, firstIndex = 0, isEmbedded = true }: SpendOptions,
+): Promise<{ madeCount: number; maxOpenCharge: number }> {
+  const connection = ledger.connection(isEmbedded);
+  let nextIndex = firstIndex;
+  let madeCount = 0;
+  let maxOpenCharge = 0;
+  const openRunIds = new Set<string>();
   const worker = async (): Promise<void> => {
-    while (next < rows) {
-      const runId = `run-${next}`;
-      next += 1;
+    while (nextIndex < rows) {
+      const runId = `run-${nextIndex}`;
+      nextIndex += 1;
       const reservation = await budget
         .reserve(connection, request, { estimatedCredits: 50 })
         .catch(() => undefined);
       if (reservation === undefined) return;
 
-      open.add(runId);
+      openRunIds.add(runId);
       const charge = Math.floor(ledger.random() * 150);
-      ledger.overshoot.set(runId, Math.max(0, charge));
       ledger.charges.set(runId, charge);
-      mostAbove = Math.max(
-        mostAbove,
-        [...open].reduce((sum, id) => sum + (ledger.overshoot.get(id) ?? 0), 0),
+      maxOpenCharge = Math.max(
+        maxOpenCharge,
+        [...openRunIds].reduce((sum, id) => sum + (ledger.charges.get(id) ?? 0), 0),
       );
 
       for (let turns = Math.floor(ledger.random() * 5); turns > 0; turns -= 1) {
-        await turn();
+        await waitForTurn();
       }
 
       await reservation.commitRun({ runId, tokens: 1 });
-      open.delete(runId);
+      openRunIds.delete(runId);
       madeCount += 1;
     }
   };
 
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return { made: madeCount, mostAbove };
+  return { madeCount, maxOpenCharge };
 }
 
 describe('a budget', () => {
   for (const concurrency of [1, 4, 16]) {
     for (const seed of [1, 2, 3]) {
-      it(`of money is passed by no more than what was open came to, ${concurrency} at a time, seed ${seed}`, async () => {
+      it(`of money is exceeded by at most the cost of the open runs, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
         const cap = 30_000;
         const budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
-        const { made, mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency });
+        const { madeCount, maxOpenCharge } = await createRuns(budget, ledger, {
+          rows: 1000,
+          concurrency,
+        });
 
-        expect(made).toBeGreaterThan(100);
+        expect(madeCount).toBeGreaterThan(100);
 
-        // With nothing open, one more of the dearest did not fit.
+        // With no run open, one more of the most expensive runs did not fit.
         expect(ledger.sum).toBeGreaterThan(cap - 150);
-        expect(ledger.sum).toBeLessThanOrEqual(cap + mostAbove);
+        expect(ledger.sum).toBeLessThanOrEqual(cap + maxOpenCharge);
         expect(budget.capError?.exitCode).toBe(EXIT.capReached);
         expect((await budget.readTotals({ readsList: false })).cost).toBe(ledger.sum / 1e8);
       });
 
-      it(`of credits likewise, ${concurrency} at a time, seed ${seed}`, async () => {
+      it(`of credits is exceeded by at most the credits of the open runs, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
         const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '3000' }));
-        const { mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency, here: false });
-        expect(ledger.sum).toBeLessThanOrEqual(3000 + mostAbove);
+        const { maxOpenCharge } = await createRuns(budget, ledger, {
+          rows: 1000,
+          concurrency,
+          isEmbedded: false,
+        });
+        expect(ledger.sum).toBeLessThanOrEqual(3000 + maxOpenCharge);
         expect(ledger.sum).toBeGreaterThan(3000 - 150);
       });
     }
   }
 
-  it('continues from what was spent before, and never shrinks', async () => {
+  it('counts the spending of earlier invocations', async () => {
     const ledger = new Ledger(7);
     const first = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
-    await spend(first, ledger, { rows: 1000, concurrency: 4 });
-    const before = ledger.sum;
-    const again = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
+    await createRuns(first, ledger, { rows: 1000, concurrency: 4 });
+    const sumBefore = ledger.sum;
+    const resumedBudget = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
     const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
-    again.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
+    resumedBudget.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
 
-    await expect(again.reserve(ledger.connection(), request))
+    await expect(resumedBudget.reserve(ledger.connection(), request))
       .resolves.toBeDefined()
       .catch(() => {});
-    expect(ledger.sum).toBe(before);
+    expect(ledger.sum).toBe(sumBefore);
 
-    const more = new Budget(budgetContext(), { cost: 20_000, credits: undefined });
-    more.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
-    await spend(more, ledger, { rows: 2000, concurrency: 4, from: 1000 });
+    const raisedBudget = new Budget(budgetContext(), { cost: 20_000, credits: undefined });
+    raisedBudget.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
+    await createRuns(raisedBudget, ledger, { rows: 2000, concurrency: 4, firstIndex: 1000 });
 
     expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
   });
 
-  it('waits for open creations, and is reached only once there are none', async () => {
+  it('refuses a creation only once no other one is open', async () => {
     const ledger = new Ledger(1, () => 60);
     const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
     const first = await budget.reserve(connection, request);
     let second: Reservation | undefined;
     const waiting = budget.reserve(connection, request).then(reservation => (second = reservation));
-    await turn();
+    await waitForTurn();
 
     expect(second).toBeUndefined();
 
@@ -212,7 +218,7 @@ describe('a budget', () => {
     expect(second).toBeDefined();
   });
 
-  it('counts what was refused as nothing, and what was lost as estimated', async () => {
+  it('counts a refused creation as nothing, and one in doubt as estimated', async () => {
     const ledger = new Ledger(1, () => 60);
     const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
@@ -226,7 +232,7 @@ describe('a budget', () => {
     });
   });
 
-  it("lets one creation of unknown size go alone, and stops if its credits can't be learnt", async () => {
+  it("lets one creation of unknown cost go alone, and stops if its credits can't be read", async () => {
     const ledger = new Ledger(1);
     const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '1000' }));
     const connection = ledger.connection(false);
@@ -248,12 +254,14 @@ describe('a budget', () => {
     );
   });
 
-  it('creates only what is free under a cap of 0', async () => {
-    const free = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
-    await free.reserve(new Ledger(1, () => 0).connection(), request);
-    const dear = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
+  it('allows only free creations under a cap of 0', async () => {
+    const freeBudget = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
+    await freeBudget.reserve(new Ledger(1, () => 0).connection(), request);
+    const pricedBudget = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
 
-    await expect(dear.reserve(new Ledger(1, () => 1).connection(), request)).rejects.toMatchObject({
+    await expect(
+      pricedBudget.reserve(new Ledger(1, () => 1).connection(), request),
+    ).rejects.toMatchObject({
       exitCode: EXIT.capReached,
     });
 
@@ -263,7 +271,7 @@ describe('a budget', () => {
     });
   });
 
-  it('refuses a model without a price, which is never counted as nothing', async () => {
+  it('refuses a model without a price under a cap on cost', async () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
     await expect(refused).rejects.toMatchObject({
@@ -308,7 +316,7 @@ describe('a budget', () => {
     });
   });
 
-  it('holds through any number of kills, whatever is charged: what was open counts as estimated', async () => {
+  it('keeps its cap through any number of kills, whatever is charged', async () => {
     const starts = fc.array(fc.record({ made: fc.nat(20), open: fc.nat(8) }), { maxLength: 4 });
     const charges = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 200, maxLength: 200 });
     await fc.assert(
@@ -355,12 +363,12 @@ describe('a budget', () => {
         const known = [...ledger.charges]
           .filter(([runId]) => !lostRunIds.includes(runId))
           .map(([, cost]) => cost);
-        const above = lostRunIds.map(
+        const overshoots = lostRunIds.map(
           runId => (ledger.charges.get(runId) ?? 0) - Math.max(0, ...known),
         );
 
         expect(ledger.sum).toBeLessThanOrEqual(
-          cap + above.reduce((sum, cost) => sum + Math.max(0, cost), 0),
+          cap + overshoots.reduce((sum, cost) => sum + Math.max(0, cost), 0),
         );
       }),
       { numRuns: 50, seed: 1 },
@@ -406,7 +414,7 @@ describe('a budget', () => {
     };
 
     const [reservation, weakRequest] = await reserveWeakly();
-    await turn();
+    await waitForTurn();
     collectGarbage();
 
     expect(weakRequest.deref()).toBeUndefined();
@@ -414,7 +422,7 @@ describe('a budget', () => {
     await reservation.commitRun({ runId: 'r', tokens: 1 });
   });
 
-  it('adds up integers: nothing drifts', async () => {
+  it('adds up many small amounts exactly', async () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const ledger = new Ledger(1, () => 0);
 

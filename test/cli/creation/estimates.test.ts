@@ -31,8 +31,8 @@ it.each(COMMANDS)(
       /about \d credits?(?!, more)/u,
     );
 
-    const rehearsed = await run('--dry-run', '--max-credits', '0.5');
-    expect(rehearsed.stderr()).toMatch(/about \d credits?, more than --max-credits allows/u);
+    const dryRun = await run('--dry-run', '--max-credits', '0.5');
+    expect(dryRun.stderr()).toMatch(/about \d credits?, more than --max-credits allows/u);
 
     const { exitCode, stderr } = await run('--max-credits', '0.5');
     expect(exitCode).toBe(EXIT.capReached);
@@ -46,7 +46,7 @@ it.each(COMMANDS)(
   },
 );
 
-it('a case that a cap puts off does not advise to raise the cap alone, which would pay for the others again', async () => {
+it('a test that stops at the cap advises to resume it, not only to raise the cap', async () => {
   const { env } = await startServiceForTest();
   const home = directoryWith(FILES);
   const { exitCode, stdout, stderr } = await runInProcess(
@@ -62,7 +62,7 @@ it('a case that a cap puts off does not advise to raise the cap alone, which wou
   );
 });
 
-it('a batch without results file that stops at the cap does not advise to pay for its rows again', async () => {
+it('a batch without --out that stops at the cap warns that its rows would be paid for again', async () => {
   const home = directoryWith(FILES);
   const batch = ['batch', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
   const { exitCode, stdout, stderr } = await runInProcess([...batch, '--max-credits', '1'], {
@@ -75,11 +75,11 @@ it('a batch without results file that stops at the cap does not advise to pay fo
   expect(stderr()).toContain('the same command pays for all of its rows again');
   expect(stderr()).not.toContain('raise the cap');
 
-  const nothing = await runInProcess([...batch, '--max-credits', '0.5'], {
+  const stoppedAtOnce = await runInProcess([...batch, '--max-credits', '0.5'], {
     home: directoryWith(FILES),
     local: embedded,
   });
-  expect(nothing.stderr()).toContain('To continue, raise the cap: --max-credits 1\n');
+  expect(stoppedAtOnce.stderr()).toContain('To continue, raise the cap: --max-credits 1\n');
 });
 
 it('a dry run of tests counts their judges', async () => {
@@ -90,11 +90,11 @@ it('a dry run of tests counts their judges', async () => {
   );
   expect(JSON.parse(stdout())).toMatchObject({ creations: 4, estimate: { cost: 0 } });
 
-  // Credits of the embedded service are nobody's money.
+  // Credits of the embedded service cost nothing.
   expect(stderr()).toContain('note: 4 creations: about $0.00\n');
 });
 
-it('a dry run of no test has nothing to pay for', async () => {
+it('a dry run without a valid test has nothing to pay for', async () => {
   const home = directoryWith({
     ...FILES,
     'wrong.test.yaml': 'target: none.prompt\ncases: [{inputs: {}}]\n',
@@ -131,7 +131,7 @@ it.each([
 it.each([
   ['', 'about $0.002 (estimated, with 1,000 tokens for each answer)\n'],
   ['config: { maxOutputTokens: 500 }\n', 'about $0.001\n'],
-])('a dry run says what length of answers it counts with: %j', async (config, forecast) => {
+])('a dry run names the assumed length of answers: %j', async (config, forecast) => {
   const home = directoryWith({
     'priced.prompt': `---\nmodel: priced\n${config}---\nHi`,
     'models.yaml': [
@@ -143,7 +143,7 @@ it.each([
   expect((await runInProcess(dryRun, { home, local: embedded })).stderr()).toContain(forecast);
 });
 
-it('takes a cap of any size', async () => {
+it('a cap may be of any size', async () => {
   const { env } = await startServiceForTest();
   for (const credits of ['1000000000', '123456789012345678901234567890.5']) {
     const { exitCode } = await runInProcess(
