@@ -50,6 +50,28 @@ export function readsStandardInput(keyValue: string): boolean {
 }
 
 /**
+ * Refuses an input or image from standard input if the rows of `--from` are read from it.
+ *
+ * @throws {CliError} USAGE_ERROR
+ */
+export function refuseSecondStdinReader({
+  from,
+  input,
+  image,
+}: {
+  readonly from?: string;
+  readonly input: readonly string[];
+  readonly image: readonly string[];
+}): void {
+  if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {
+    throw usageError(
+      'standard input can be read only once, and --from - reads it',
+      'Give the other one from a file.',
+    );
+  }
+}
+
+/**
  * Returns the models of `-m`, which is repeatable and takes several separated by commas, without
  * duplicates.
  */

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { parseCaps } from '../../creation/spending/caps.ts';
-import { readsStandardInput } from '../../inputs/flag-values.ts';
+import { refuseSecondStdinReader } from '../../inputs/flag-values.ts';
 import { parseShard } from '../../inputs/rows/shard.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { isStandardOutput } from '../../outputs/saving/special-file.ts';
@@ -30,7 +30,7 @@ export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags
   const destination = readDestination(ctx, flags.out);
   refuseStrayResumeFlags(flags);
   refuseUnusableOut(ctx, flags, destination);
-  refuseOtherReaders(flags);
+  refuseSecondStdinReader(flags);
 
   return {
     target,
@@ -143,15 +143,4 @@ function parseMaxFailures(text: string): number {
     throw usageError(`--max-failures needs a whole number from 1, not ${JSON.stringify(text)}`);
   }
   return Number(text);
-}
-
-/** Refuses a second reader of standard input, because the rows use all of it. */
-function refuseOtherReaders({ from, input, image }: BatchFlags): void {
-  const otherReader = input.find(readsStandardInput) ?? image.find(source => source === '-');
-  if (from === '-' && otherReader !== undefined) {
-    throw usageError(
-      'standard input can be read only once, and --from - reads it',
-      'Give the other one from a file.',
-    );
-  }
 }

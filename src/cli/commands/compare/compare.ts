@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
-import { readsStandardInput } from '../../inputs/flag-values.ts';
+import { refuseSecondStdinReader } from '../../inputs/flag-values.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { checkWritableFile } from '../../outputs/saving/check-writable.ts';
 import { replacesPrintedResult } from '../../outputs/saving/special-file.ts';
@@ -67,15 +67,6 @@ async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Pro
   if (ctx.globals.json) await printValue(ctx, { rows: prepared.rows.length, ...forecast.toData() });
   ctx.io.note(`note: ${forecast.format(prepared.caps)}; nothing was created`);
   return EXIT.ok;
-}
-
-function refuseSecondStdinReader({ from, input, image }: CompareFlags): void {
-  if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {
-    throw usageError(
-      'standard input can be read only once, and --from - reads it',
-      'Give the other one from a file.',
-    );
-  }
 }
 
 /**

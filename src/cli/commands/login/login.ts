@@ -82,7 +82,7 @@ function refusedKeyError(error: UnauthorizedError): CliError {
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
-/** Returns true if a person can be asked, rather than standard input be read. */
+/** Returns true if a person at a terminal can be asked. */
 function canAsk({ io, isInteractive }: Context): boolean {
   return io.stdin.isTerminal && isInteractive;
 }

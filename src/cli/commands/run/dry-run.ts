@@ -94,32 +94,31 @@ function isInFile(image: ImageSource): image is ImageSource & { readonly file: s
 }
 
 /**
- * Returns the body for an expanding here-document: the shell reads images from their files, the
- * rest is escaped.
+ * Returns the body for an expanding here-document: the shell reads images from their files, and
+ * everything else is escaped.
  */
 function toExpandingBody(body: string, { images }: RunRequest): string {
   const parsedBody = parseBody(body);
-  const encodedImages = images.filter(image => image.kind === 'bytes');
-  const imageCommands = new Map<string, string>();
+  const sources = images.filter(image => image.kind === 'bytes');
+  const commandsByPlaceholder = new Map<string, string>();
   for (const [index, image] of listEncodedImages(parsedBody).entries()) {
-    const source = encodedImages[index];
+    const source = sources[index];
     if (source === undefined || !isInFile(source)) continue;
 
-    const placeholder = `picture-${randomUUID()}`;
-    imageCommands.set(
-      placeholder,
-      `$(base64 < ${quoteIfNeeded(source.file, 'posix')} | tr -d '\\n')`,
-    );
+    const placeholder = `image-${randomUUID()}`;
+    const file = quoteIfNeeded(source.file, 'posix');
+    commandsByPlaceholder.set(placeholder, `$(base64 < ${file} | tr -d '\\n')`);
     image.base64 = placeholder;
   }
 
-  const escapedBody = JSON.stringify(parsedBody).replaceAll(/[\\$`]/gu, '\\$&');
-  return [...imageCommands].reduce(
-    (text, [placeholder, expansion]) => text.replace(placeholder, () => expansion),
-    escapedBody,
-  );
+  let expandingBody = JSON.stringify(parsedBody).replaceAll(/[\\$`]/gu, '\\$&');
+  for (const [placeholder, command] of commandsByPlaceholder) {
+    expandingBody = expandingBody.replace(placeholder, () => command);
+  }
+  return expandingBody;
 }
 
+/** The part of a request body that contains its images. */
 interface RunBodyJson {
   readonly inputs?: { readonly imageInputs?: readonly { base64?: string }[] };
 }
@@ -140,12 +139,13 @@ function chooseDelimiter({ text, options }: RunRequest): string {
   return delimiter;
 }
 
-/** Returns the body with names of images instead of unreadable base64. */
+/** Returns the body with the sizes and names of images instead of unreadable base64. */
 function formatReadableBody(body: string, { images }: RunRequest): string {
-  const labels = images.flatMap(image =>
-    image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],
-  );
-  const shownBody = parseBody(body);
-  for (const image of listEncodedImages(shownBody)) image.base64 = labels.shift() ?? '';
-  return JSON.stringify(shownBody, undefined, 2);
+  const parsedBody = parseBody(body);
+  const sources = images.filter(image => image.kind === 'bytes');
+  for (const [index, image] of listEncodedImages(parsedBody).entries()) {
+    const source = sources[index];
+    image.base64 = source === undefined ? '' : `<${source.size} bytes of ${source.name}>`;
+  }
+  return JSON.stringify(parsedBody, undefined, 2);
 }
