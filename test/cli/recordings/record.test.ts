@@ -153,17 +153,20 @@ describe('recording', () => {
   });
 
   it('leaves out media over its limit: the run ends normally, and a replay reports the missing ones', async () => {
-    const pictures = Array.from({ length: 70 }, (_, index) => ({
+    const images = Array.from({ length: 70 }, (_, index) => ({
       type: 'image',
       data: `http://127.0.0.1:9/${index}`,
     }));
-    const run = succeededRun({ outputs: pictures });
+    const run = succeededRun({ outputs: images });
     const { record, replay } = await startRecordedService([creation(run)]);
     const recorded = await record(RUN_VERSION);
     const replayed = await replay(RUN_VERSION);
 
     expect(recorded.exitCode).toBe(0);
     expect(recorded.stdout().trim().split('\n')).toHaveLength(70);
+    expect(recorded.stderr()).toContain(
+      'not recorded: http://127.0.0.1:9/64: the run has more than 64 images and videos\n',
+    );
     expect(replayed.stderr()).toContain('127.0.0.1:9/69');
     expect(replayed.exitCode).toBe(EXIT.usage);
   });

@@ -12,29 +12,30 @@ import { ECHO, echoProject, Project } from '../../support/project.ts';
 vi.setConfig({ testTimeout: 120_000 });
 afterAll(() => vi.resetConfig());
 
-/** Each doubles what came before it. */
-const SLOW = `${'[@,@]|'.repeat(40)}to_string(@)`;
-const EIGHT = "join('', [@,@,@,@,@,@,@,@])";
-const LARGE = `${EIGHT} | ${EIGHT} | [join('-', [@,@,@]), join('+', [@,@,@]), join('*', [@,@,@])]`;
-const MILLION = JSON.stringify('x'.repeat(1_000_000));
+/** An expression that takes too long: each step doubles what came before it. */
+const SLOW_EXPRESSION = `${'[@,@]|'.repeat(40)}to_string(@)`;
+const EIGHT_COPIES = "join('', [@,@,@,@,@,@,@,@])";
+/** An expression whose value takes too much memory. */
+const LARGE_EXPRESSION = `${EIGHT_COPIES} | ${EIGHT_COPIES} | [join('-', [@,@,@]), join('+', [@,@,@]), join('*', [@,@,@])]`;
+const LONG_TEXT = JSON.stringify('x'.repeat(1_000_000));
 
-const testCase = (name: string, expectation: object, text = '{"a":1}'): string =>
+const formatCase = (name: string, expectation: object, text = '{"a":1}'): string =>
   `  - ${JSON.stringify({ name, inputs: { text }, expect: [expectation] })}\n`;
 
-const PASSING = testCase('passes', { contains: 'a' });
+const PASSING = formatCase('passes', { contains: 'a' });
 
-/** Matches either bound: the load of the machine decides which comes first. */
-const PAST_BOUND = /the expression takes (longer than 2 s|more than 256 MiB of memory)/u;
+/** Matches the message of either bound: the load of the machine decides which comes first. */
+const BOUND_MESSAGE = /the expression takes (longer than 2 s|more than 256 MiB of memory)/u;
 
 describe('a JMESPath expression of a test', () => {
   it.each([
-    ['takes too much time', SLOW, '1', PAST_BOUND],
-    ['takes too much memory', LARGE, MILLION, PAST_BOUND],
+    ['takes too much time', SLOW_EXPRESSION, '1', BOUND_MESSAGE],
+    ['takes too much memory', LARGE_EXPRESSION, LONG_TEXT, BOUND_MESSAGE],
     ['is too long', `'${'x'.repeat(16 * 1024 - 1)}'`, '1', /the expression is larger than 16 KiB/u],
   ])('is the fault of its case if it %s', async (_, jmespath, text, message) => {
     const cases = [
-      testCase('fault', { jmespath }, text),
-      testCase('passes', { contains: '1' }, '1'),
+      formatCase('fault', { jmespath }, text),
+      formatCase('passes', { contains: '1' }, '1'),
     ];
     const { exitCode, stdout } = await echoProject(cases.join('')).run(['test']);
 
@@ -43,10 +44,10 @@ describe('a JMESPath expression of a test', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('may have 16 KiB, and be asked of a large answer', async () => {
+  it('may have 16 KiB, and be evaluated on a large answer', async () => {
     const cases = [
-      testCase('long', { jmespath: `'${'x'.repeat(16 * 1024 - 2)}'` }),
-      testCase('of much', { jmespath: 'length(@) == `1000000`' }, MILLION),
+      formatCase('long', { jmespath: `'${'x'.repeat(16 * 1024 - 2)}'` }),
+      formatCase('of much', { jmespath: 'length(@) == `1000000`' }, LONG_TEXT),
     ];
     const project = echoProject(cases.join(''));
     // A machine that is busy enough takes the bound's time for anything.
@@ -56,7 +57,7 @@ describe('a JMESPath expression of a test', () => {
   it('ends at Ctrl-C', async () => {
     // It must not have ended by itself, however late the signal comes.
     const project = echoProject(
-      testCase('slow', { jmespath: SLOW }).replace('{', '{"repeat":1000,'),
+      formatCase('slow', { jmespath: SLOW_EXPRESSION }).replace('{', '{"repeat":1000,'),
     );
     const command = startInProcess(['test'], { home: project.home, local: localService });
     await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 60_000);
@@ -75,7 +76,7 @@ describe('an answer that is nested too deeply', () => {
   ])('fails its case by %o', async expectation => {
     const deep = '['.repeat(10_000) + ']'.repeat(10_000);
     const { exitCode, stdout } = await echoProject(
-      testCase('deep', expectation, deep) + PASSING,
+      formatCase('deep', expectation, deep) + PASSING,
     ).run(['test']);
     expect(stdout()).toContain('1 passed, 1 failed');
     expect(exitCode).toBe(EXIT.runFailed);
@@ -102,10 +103,10 @@ describe('the YAML of a test file', () => {
     await expect(reading).rejects.toThrow('stopped');
   });
 
-  it('keeps its places and its faults there', async () => {
+  it('keeps the lines of its faults in a separate process', async () => {
     // Lines of comments make it large at little work.
     const lines = `${'#'.repeat(99)}\n`.repeat(2700);
-    const strange = testCase('strange', { contains: 'a', containz: 'b' });
+    const strange = formatCase('strange', { contains: 'a', containz: 'b' });
     const { exitCode, stdout, stderr } = await echoProject(`${PASSING}${lines}${strange}`).run([
       'test',
     ]);
@@ -118,7 +119,7 @@ describe('the YAML of a test file', () => {
     expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml:270\d: this is not YAML/u);
   });
 
-  it('is not drowned by aliases of aliases', async () => {
+  it('is refused if aliases of aliases make it too large', async () => {
     const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
     const lines = Array.from(
       { length: 9 },
@@ -144,7 +145,7 @@ describe('a configuration of promptfoo', () => {
     await expect(converting).rejects.toThrow('stopped');
   });
 
-  it('keeps its faults and their places there', async () => {
+  it('keeps its faults and their lines in a separate process', async () => {
     const project = new Project({ 'config.yaml': CONFIG, 'tests.yaml': '- {vars: {a: 1}}\n- [' });
     const { exitCode, stderr } = await project.run([
       'prompts',
@@ -159,7 +160,7 @@ describe('a configuration of promptfoo', () => {
 });
 
 describe('--query', () => {
-  it('has the same bounds', async () => {
+  it('has the bounds of an expression in a test', async () => {
     const project = new Project({});
     const query = (expression: string) =>
       project.run(['run', 'hello', '-i', 'name=Ada', '--query', expression]);
@@ -172,7 +173,7 @@ describe('--query', () => {
     expect(open.stdout()).toBe('');
     expect(open.exitCode).toBe(EXIT.usage);
 
-    const slow = await query(SLOW);
+    const slow = await query(SLOW_EXPRESSION);
     expect(slow.stderr()).toMatch(/takes (longer than 2 s|more than 256 MiB of memory)/u);
     expect(slow.exitCode).toBe(EXIT.usage);
 
@@ -187,7 +188,7 @@ describe('a schema that leads back to itself', () => {
 
   it('is the fault of its case, with its place', async () => {
     const cases = [
-      testCase('in a file', { schema: 'loop.json' }),
+      formatCase('in a file', { schema: 'loop.json' }),
       '  - name: here\n    inputs: { text: "1" }\n    expect:\n      - schema:\n          allOf:\n            - $ref: "#"\n',
       PASSING,
     ];
@@ -221,18 +222,18 @@ describe('a schema that leads back to itself', () => {
 });
 
 describe('what a test file names', () => {
-  const files = (count: number): Record<string, string> =>
+  const createFiles = (count: number): Record<string, string> =>
     Object.fromEntries(
       Array.from({ length: count }, (_, index) => [`files/${index}.txt`, String(index)]),
     );
 
-  const naming = (count: number): string =>
+  const formatCasesOf = (count: number): string =>
     Array.from({ length: count }, (_, index) =>
-      testCase(`c${index}`, { seconds: 1000 }, `@files/${index}.txt`),
+      formatCase(`c${index}`, { seconds: 1000 }, `@files/${index}.txt`),
     ).join('');
 
   it('is at most 1,000 different files: the case that names one more is a fault', async () => {
-    const project = echoProject(naming(1001), files(1001));
+    const project = echoProject(formatCasesOf(1001), createFiles(1001));
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c1000']);
     expect(stdout()).toContain(':1002: files/1000.txt is one file too many: a file may name 1,000');
     expect(exitCode).toBe(EXIT.usage);
@@ -240,8 +241,8 @@ describe('what a test file names', () => {
 
   it('may be 1,000 files, and any of them again', async () => {
     const project = echoProject(
-      naming(1000) + testCase('again', { seconds: 1000 }, '@files/0.txt'),
-      files(1000),
+      formatCasesOf(1000) + formatCase('again', { seconds: 1000 }, '@files/0.txt'),
+      createFiles(1000),
     );
     const { exitCode, stdout } = await project.run(['test', '--filter', 'again']);
     expect(stdout()).toContain('1 passed');
@@ -249,7 +250,7 @@ describe('what a test file names', () => {
   });
 
   it('has at most 64 MiB in all', async () => {
-    const project = echoProject(naming(5), files(5));
+    const project = echoProject(formatCasesOf(5), createFiles(5));
     for (const index of [0, 1, 2, 3]) {
       truncateSync(path.join(project.home, `files/${index}.txt`), 16 * 1024 * 1024);
     }

@@ -31,10 +31,10 @@ describe('test --failed', () => {
 
     const live = { home: project.home, local: localService };
     const argv = ['test', '--failed', '--reporter', 'json', '--out', 'report.json'];
-    const green = await runInProcess(argv, live);
+    const nextRun = await runInProcess(argv, live);
 
-    expect(green.stderr()).toBe('note: no case failed when it was last run; 1 case passed\n');
-    expect(green.exitCode).toBe(0);
+    expect(nextRun.stderr()).toBe('note: no case failed when it was last run; 1 case passed\n');
+    expect(nextRun.exitCode).toBe(0);
 
     const report: unknown = JSON.parse(
       readFileSync(path.join(project.home, 'report.json'), 'utf8'),
@@ -66,26 +66,26 @@ describe('test --failed', () => {
     project.write('other.prompt', ECHO);
     project.write('other.test.yaml', `cases:\n${FAILING}`);
     await project.run(['test']);
-    const one = await project.run(['test', 'echo.test.yaml', '--failed']);
+    const failedOfOne = await project.run(['test', 'echo.test.yaml', '--failed']);
 
-    expect(one.stdout()).toContain('0 passed, 1 failed');
+    expect(failedOfOne.stdout()).toContain('0 passed, 1 failed');
 
     project.write('echo.prompt', ECHO.replace('{{text}}', 'hei'));
     await project.run(['test', 'echo.test.yaml', '--filter', 'norwegian']);
-    const all = await project.run(['test', '--failed']);
+    const failedOfAll = await project.run(['test', '--failed']);
 
-    expect(all.stdout()).toContain('FAILED other.test.yaml: greets in Norwegian');
-    expect(all.stdout()).toContain('0 passed, 1 failed');
+    expect(failedOfAll.stdout()).toContain('FAILED other.test.yaml: greets in Norwegian');
+    expect(failedOfAll.stdout()).toContain('0 passed, 1 failed');
   });
 
   it('knows what failed even if the file of results was full, torn or unreadable', async () => {
     const project = echoProject(PASSING + FAILING);
-    const old = Array.from({ length: 45_000 }, (_, index) =>
+    const oldLines = Array.from({ length: 45_000 }, (_, index) =>
       JSON.stringify({ ids: [`${index}`.padStart(64, '0')], verdict: 'failed' }),
     );
     project.write(
       'state/tests/verdicts.jsonl',
-      `{"ids":7}\nno JSON\n${old.join('\n')}\n{"ids":["torn`,
+      `{"ids":7}\nno JSON\n${oldLines.join('\n')}\n{"ids":["torn`,
     );
     await project.run(['test']);
 
@@ -114,10 +114,10 @@ describe('test --failed', () => {
 
     // The model `echo` answers no question, so the judged case fails, too.
     await project.run(['test', '--judge', 'echo']);
-    const without = await project.run(['test', '--failed']);
+    const failedWithoutJudge = await project.run(['test', '--failed']);
 
-    expect(without.exitCode).toBe(EXIT.usage);
-    expect(without.stderr()).toMatch(/echo\.test\.yaml:\d+: a rubric needs a judge/u);
+    expect(failedWithoutJudge.exitCode).toBe(EXIT.usage);
+    expect(failedWithoutJudge.stderr()).toMatch(/echo\.test\.yaml:\d+: a rubric needs a judge/u);
   });
 
   it('knows which cases failed, even after the prompt or a case was edited', async () => {
@@ -131,10 +131,14 @@ describe('test --failed', () => {
   it('knows which cases without names failed, even after one was added before them', async () => {
     const formatCase = (text: string, expected = text): string =>
       `  - { inputs: { text: ${text} }, expect: [{ equals: ${expected} }] }\n`;
-    const before = formatCase('a') + formatCase('b', 'x') + formatCase('c');
-    const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `cases:\n${before}` });
+    const casesBefore = formatCase('a') + formatCase('b', 'x') + formatCase('c');
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': `cases:
+${casesBefore}`,
+    });
     await project.run(['test']);
-    project.write('echo.test.yaml', `cases:\n${formatCase('new')}${before}`);
+    project.write('echo.test.yaml', `cases:\n${formatCase('new')}${casesBefore}`);
     const { stdout } = await project.run(['test', '--failed']);
 
     expect(stdout()).toContain('FAILED echo.test.yaml: case 3');
@@ -157,7 +161,7 @@ describe('test --failed', () => {
 
   it('distinguishes equal cases if --filter leaves some of them out', async () => {
     const project = echoProject(PASSING + FAILING);
-    const testedRun = async (...flags: string[]): Promise<string | undefined> => {
+    const findNorwegianRunId = async (...flags: string[]): Promise<string | undefined> => {
       const { stdout } = await project.run(['test', ...flags, '--json']);
       const { cases } = JSON.parse(stdout()) as {
         cases: { name: string; repetitions: { runId: string }[] }[];
@@ -165,8 +169,8 @@ describe('test --failed', () => {
       return cases.find(({ name }) => name === 'greets in Norwegian')?.repetitions[0]?.runId;
     };
 
-    const runId = await testedRun();
-    expect(await testedRun('--resume', '--filter', 'norwegian')).toBe(runId);
+    const runId = await findNorwegianRunId();
+    expect(await findNorwegianRunId('--resume', '--filter', 'norwegian')).toBe(runId);
     expect((await project.run(['test', '--failed', '--filter', 'norwegian'])).exitCode).toBe(
       EXIT.runFailed,
     );

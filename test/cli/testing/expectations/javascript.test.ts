@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
-/** Runs the tests of a prompt that gives its input back. */
+/**
+ * Runs a case of a prompt whose answer is its input.
+ *
+ * @param expectations the lines of the case below its inputs
+ * @param head the lines above the cases
+ */
 async function test(expectations: string, files: Readonly<Record<string, string>> = {}, head = '') {
   const tests = `${head}cases:\n  - name: all\n    inputs: { text: '{"n": 3, "ok": true}' }\n${expectations}`;
   const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': tests, ...files });
@@ -10,9 +15,11 @@ async function test(expectations: string, files: Readonly<Record<string, string>
   return { exitCode, stdout: stdout(), stderr: stderr() };
 }
 
+/** Code in a file that accepts an answer with a score. */
 const CHECK = 'module.exports = (output, { vars }) => ({ pass: vars.want.n === 3, score: 0.7 });';
 
-const ORDER =
+/** Code in a file that uses the language alone, and finds nothing of Node. */
+const LANGUAGE_ONLY =
   "module.exports = output => 'a'.localeCompare('b') < 0 && typeof process === 'undefined';";
 
 describe('an expectation that is JavaScript', () => {
@@ -22,8 +29,8 @@ describe('an expectation that is JavaScript', () => {
     ['a score that is high enough', '{ javascript: "0.5", threshold: 0.5 }'],
     ['a file', '{ javascript: "file://check.js", threshold: 0.7 }'],
     ['an infinite score', '{ javascript: "1 / 0" }'],
-    ['a score that is not a number, if none must be', '{ not: { javascript: "0 / 0" } }'],
-    ['what must not be', '{ not: { javascript: "output.length > 900" } }'],
+    ['a score that is not a number, negated', '{ not: { javascript: "0 / 0" } }'],
+    ['an expression that is false, negated', '{ not: { javascript: "output.length > 900" } }'],
     [
       'inputs and variables',
       '{ javascript: "context.vars.text === output && context.vars.want.n === 3" }',
@@ -49,7 +56,7 @@ describe('an expectation that is JavaScript', () => {
     const vars = '    vars: { want: { n: 3 } }\n';
     const { exitCode, stderr } = await test(`${vars}    expect: [${expectation}]\n`, {
       'check.js': CHECK,
-      'order.js': ORDER,
+      'order.js': LANGUAGE_ONLY,
     });
     expect(stderr).toEqual(expect.not.stringContaining('error'));
     expect(exitCode).toBe(0);
@@ -110,7 +117,7 @@ describe('an expectation that is JavaScript', () => {
     const files = { 'fs.js': 'const fs = require("fs");', '../check.js': CHECK };
     const { exitCode, stdout, stderr } = await test(`    expect: [${expectation}]\n`, files);
     expect(stdout + stderr).toContain(message);
-    expect(exitCode).not.toBe(0);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('is run by Node if its file imports something, and programs are allowed', async () => {
@@ -146,8 +153,15 @@ export const broken = () => 'yes';
     expect(exitCode).toBe(EXIT.runFailed);
   });
 
-  it('keeps variables from the prompt, and passes them to llm', async () => {
-    const { stdout } = await test('    vars: { text2: x }\n    expect: [{ contains: zzz }]\n');
-    expect(stdout).not.toContain('text2');
+  it('shares the variables of its case with llm, and not with the prompt', async () => {
+    // The model `echo` answers with its prompt.
+    const llm = '{ prompt: "{{colour}}", model: echo, choices: [{ choice: blue, score: 1 }] }';
+    const { exitCode, stdout } = await test(
+      `    vars: { colour: blue }
+    expect: [{ javascript: "context.vars.colour === \`blue\`" }, { llm: ${llm} }, { not: { contains: blue } }]
+`,
+    );
+    expect(stdout).toContain('1 passed');
+    expect(exitCode).toBe(0);
   });
 });

@@ -16,15 +16,15 @@ import { serviceEnv } from '../../../support/service-for-test.ts';
 
 const VERSION = randomUUID();
 
-const version: Exchange = { ...versionLookup(VERSION), times: 'any' };
+const versionExchange: Exchange = { ...versionLookup(VERSION), times: 'any' };
 
-const noRuns: Exchange = {
+const noRunsExchange: Exchange = {
   expect: { method: 'GET', path: '/runs' },
   answer: success({ rows: [], hasMore: false }),
   times: 'any',
 };
 
-function homeWithCases(...names: readonly string[]): string {
+function createHomeWithCases(...names: readonly string[]): string {
   const home = temporaryDirectory();
   mkdirSync(home, { recursive: true });
   const cases = names.map(name => `{ inputs: { name: ${name} } }`).join(', ');
@@ -33,17 +33,21 @@ function homeWithCases(...names: readonly string[]): string {
 }
 
 it('leaves the cases that were not sent when a used-up quota ended the test', async () => {
-  const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'used up', null, { 'retry-after': '3600' });
-  const service = await scriptedServiceForTest(version, noRuns, {
-    expect: { method: 'POST', path: '/runs' },
-    answer: later,
+  const quotaFailure = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'used up', null, {
+    'retry-after': '3600',
   });
-  let turns = 0;
+  const service = await scriptedServiceForTest(versionExchange, noRunsExchange, {
+    expect: { method: 'POST', path: '/runs' },
+    answer: quotaFailure,
+  });
+  let pauseCount = 0;
   const { exitCode, stdout, stderr } = await runInProcess(['test', '--rate', '1'], {
-    home: homeWithCases('Ada', 'Bo', 'Cy'),
+    home: createHomeWithCases('Ada', 'Bo', 'Cy'),
     env: serviceEnv(service.baseUrl),
     // After Ada's turn, nobody's comes.
-    clock: hastyClock((ms, signal) => (ms > 900 && ++turns > 1 ? untilAborted(signal) : undefined)),
+    clock: hastyClock((ms, signal) =>
+      ms > 900 && ++pauseCount > 1 ? untilAborted(signal) : undefined,
+    ),
   });
 
   expect(exitCode).toBe(EXIT.rateLimited);
@@ -58,32 +62,32 @@ it('says how to run a case again whose creation may have made a run, and never d
   const creation = { method: 'POST', path: '/runs' } as const;
   const run = { runId: randomUUID(), runStatus: 'succeeded', outputs: [], tokens: 1 };
   const service = await scriptedServiceForTest(
-    version,
-    noRuns,
+    versionExchange,
+    noRunsExchange,
     { expect: creation, answer: 'reset-after-body' },
     { expect: creation, answer: success(run) },
   );
 
-  const home = homeWithCases('Ada');
+  const home = createHomeWithCases('Ada');
   const env = serviceEnv(service.baseUrl);
-  for (const more of [[], ['--resume']]) {
-    const { exitCode, stdout } = await runInProcess(['test', '-q', ...more], {
+  for (const flags of [[], ['--resume']]) {
+    const { exitCode, stdout } = await runInProcess(['test', '-q', ...flags], {
       home,
       env,
       clock: hastyClock(),
     });
     expect(stdout()).toContain('--resume --retry-unknown');
     expect(exitCode).toBe(EXIT.fault);
-    const why =
-      more.length === 0 ? 'no complete answer' : 'the creation of \\S+ was never answered';
-    expect(stdout()).toMatch(new RegExp(`the answer to the creation was lost: ${why}`, 'u'));
+    const reason =
+      flags.length === 0 ? 'no complete answer' : 'the creation of \\S+ was never answered';
+    expect(stdout()).toMatch(new RegExp(`the answer to the creation was lost: ${reason}`, 'u'));
   }
 
-  const again = await runInProcess(['test', '--resume', '--retry-unknown'], {
+  const retried = await runInProcess(['test', '--resume', '--retry-unknown'], {
     home,
     env,
     clock: hastyClock(),
   });
-  expect(again.stderr()).toContain('note: --retry-unknown: 1 run may be paid for twice');
-  expect(again.exitCode).toBe(0);
+  expect(retried.stderr()).toContain('note: --retry-unknown: 1 run may be paid for twice');
+  expect(retried.exitCode).toBe(0);
 });

@@ -5,7 +5,7 @@ import { type CommandResult, runInProcess } from '../../../support/context.ts';
 import { TestService } from '../../../support/local-service.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
-// A prompt file runs on this machine, a slug on the configured service: each beside the other.
+// In each test, a prompt file runs on this machine and a slug on the configured service.
 
 let service: TestService;
 let env: Record<string, string>;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-const project = (): Project =>
+const createProject = (): Project =>
   new Project({
     'own.prompt': ECHO,
     'own.test.yaml': 'cases:\n  - inputs: {text: here}\n    expect: [{equals: here}]\n',
@@ -27,15 +27,16 @@ const project = (): Project =>
     'rows.csv': 'text\nhello\n',
   });
 
-async function runIds(files: Project, options: object): Promise<string[]> {
-  const { stdout } = await files.run(['runs', 'list', '--all', '--query', '[].runId'], options);
+async function listRunIds(project: Project, options: object): Promise<string[]> {
+  const { stdout } = await project.run(['runs', 'list', '--all', '--query', '[].runId'], options);
   return JSON.parse(stdout()) as string[];
 }
 
 it('compare runs each target on its own service', async () => {
-  const files = project();
+  const project = createProject();
   const argv = ['compare', 'own.prompt', 'theirs', '--from', 'rows.csv'];
-  const run = (...more: string[]): Promise<CommandResult> => files.run([...argv, ...more], { env });
+  const run = (...flags: string[]): Promise<CommandResult> =>
+    project.run([...argv, ...flags], { env });
   const { exitCode, stdout } = await run('--json');
   const [row] = JSON.parse(stdout()) as [{ verdict: string; results: { runId: string }[] }];
 
@@ -43,8 +44,8 @@ it('compare runs each target on its own service', async () => {
   expect(exitCode).toBe(0);
 
   const [own, theirs] = row.results.map(({ runId }) => runId);
-  expect(await runIds(files, {})).toEqual([own]);
-  expect(await runIds(files, { env })).toEqual([theirs]);
+  expect(await listRunIds(project, {})).toEqual([own]);
+  expect(await listRunIds(project, { env })).toEqual([theirs]);
 
   const capped = await run('--max-cost', '1');
   expect(capped.stderr()).toContain('--max-credits');
@@ -52,30 +53,30 @@ it('compare runs each target on its own service', async () => {
 });
 
 it('compare asks judges on this machine about answers of another service, and resumes without asking again', async () => {
-  const files = project();
-  const before = await runIds(files, { env });
+  const project = createProject();
+  const before = await listRunIds(project, { env });
   const argv = ['compare', 'theirs', 'theirs', '-i', 'text=there', '--expect', 'theirs.test.yaml'];
-  for (const more of [[], ['--resume']]) {
-    const { exitCode, stderr } = await files.run([...argv, '--judge', 'echo', ...more], { env });
+  for (const flags of [[], ['--resume']]) {
+    const { exitCode, stderr } = await project.run([...argv, '--judge', 'echo', ...flags], { env });
     expect(stderr()).toContain('neither yes nor no');
     expect(exitCode).toBe(EXIT.fault);
-    expect(await runIds(files, {})).toHaveLength(2);
-    expect(await runIds(files, { env })).toHaveLength(before.length + 2);
+    expect(await listRunIds(project, {})).toHaveLength(2);
+    expect(await listRunIds(project, { env })).toHaveLength(before.length + 2);
   }
 });
 
 it('test runs each file on the service of its target, and judges on this machine', async () => {
-  const files = project();
-  const before = await runIds(files, { env });
-  const { exitCode, stdout } = await files.run(['test', '--judge', 'echo', '--json'], { env });
+  const project = createProject();
+  const before = await listRunIds(project, { env });
+  const { exitCode, stdout } = await project.run(['test', '--judge', 'echo', '--json'], { env });
   expect(exitCode).toBe(EXIT.fault);
   expect(stdout()).toContain('the judge answered neither yes nor no');
-  expect(await runIds(files, {})).toHaveLength(2);
-  expect(await runIds(files, { env })).toHaveLength(before.length + 1);
+  expect(await listRunIds(project, {})).toHaveLength(2);
+  expect(await listRunIds(project, { env })).toHaveLength(before.length + 1);
 });
 
 it('test says what runs where, and never adds the credits of one service to the dollars of the other', async () => {
-  const { home } = project();
+  const { home } = createProject();
   const host = new URL(service.service.url).host;
   const run = (...argv: string[]): Promise<CommandResult> =>
     runInProcess([...argv, '--judge', 'echo'], { home, env, local: localService });
