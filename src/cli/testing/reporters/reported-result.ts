@@ -51,7 +51,7 @@ export async function withReasons(
     const undecidedText = explainUndecided(result);
     reportedResults.push({
       ...result,
-      rateText: [summariseRate(result), undecidedText].filter(text => text !== '').join('; '),
+      rateText: [formatRateText(result), undecidedText].filter(text => text !== '').join('; '),
       changeText: formatChange(baseline?.changes.get(entry)),
       reasons: isRepeated ? numberedReasons : reasons,
       mergedReasons: isRepeated ? mergeEqualReasons(reasons) : reasons.flat(),
@@ -65,7 +65,7 @@ export async function withReasons(
  * Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %), flaky`; without
  * the interval if the runs give no rate, and empty for a single repetition.
  */
-function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): string {
+function formatRateText({ caseRuns, entry, status, repetitions }: EntryResult): string {
   const hasRate = caseRuns !== undefined && (caseRuns.runs > 1 || status === 'undecided');
   if (!hasRate) {
     const passedCount = repetitions.filter(hasPassed).length;

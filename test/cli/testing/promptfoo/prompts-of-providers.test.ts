@@ -110,9 +110,9 @@ tests:
     const { home } = new Project({ 'promptfooconfig.yaml': text });
     const check = ['test', '--allow-commands', '--dry-run'];
     const refused = await runInProcess(check, { home, local: localService });
-    const what = ':4: an answer format other than that of the first provider has no equivalent';
+    const message = ':4: an answer format other than that of the first provider has no equivalent';
 
-    expect(refused.stderr()).toContain(what);
+    expect(refused.stderr()).toContain(message);
     expect(refused.exitCode).toBe(EXIT.usage);
 
     const skipped = await runInProcess([...check, '--skip-unsupported'], {
