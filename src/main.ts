@@ -45,5 +45,5 @@ export const localService: LocalService = {
     (await import('./service/start-service.ts')).startService(withProcessEnv(options)),
   withStore: async (options, use) =>
     (await loadLocalStore()).withStore(withProcessEnv(options), use),
-  isInUse: async dataDir => (await loadLocalStore()).isInUse(dataDir),
+  isInUse: async dataDir => (await loadLocalStore()).isStoreInUse(dataDir),
 };

@@ -115,8 +115,8 @@ function createInProcessRuns(
     /** Returns true if the model of a run of this process was asked and nothing came back. */
     isUnanswered: (runId: string) => runner.isUnanswered(runId),
     /**
-     * Reads declared models again, and ends programs that wait for further runs, so that both follow
-     * changed files.
+     * Reads declared models again, and ends programs that wait for further runs, so that both
+     * follow changed files. /
      */
     async reloadModels(): Promise<void> {
       await models.loadNamedModels();
@@ -141,7 +141,7 @@ export async function openForCommand(options: CommonOptions) {
 
   /** True once media has been created. This process then also deletes expired media. */
   let hasCreatedMedia = false;
-  const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
+  const store = await openDatabase({ dataDir: options.dataDir, workerKind: 'command', clock });
   const endingOrphans = endOrphanedPrograms(options.dataDir, options.env ?? {}).catch(() => {});
   try {
     const parts = await compose(store, {
@@ -178,7 +178,7 @@ export async function openForCommand(options: CommonOptions) {
         await requests?.waitForAll();
         await parts.tasks.close();
         await housekeeping;
-        if (hasCreatedMedia) await parts.media.sweep().catch(parts.onFault);
+        if (hasCreatedMedia) await parts.media.deleteExpired().catch(parts.onFault);
         await store.close();
       },
     };

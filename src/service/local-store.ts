@@ -6,7 +6,7 @@ import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import type { Env } from '../utils/env.ts';
 import { type Clock, serviceClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
-import { createKey, ensureLocalUser, type NewKeyOptions, updateUser } from './keys/keys.ts';
+import { changeUser, createKey, ensureLocalUser, type NewKeyOptions } from './keys/keys.ts';
 import { Definitions } from './prompts/definitions.ts';
 import { type PublishContext, type PublishedFile, publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
@@ -21,7 +21,7 @@ import { openDatabase } from './store/open-database.ts';
 import type { Store } from './store/store.ts';
 import { wrapStoreFault } from './store/store-errors.ts';
 
-export { isInUse } from './store/sqlite/worker-locks.ts';
+export { isStoreInUse } from './store/sqlite/locked-workers.ts';
 
 export interface LocalStoreOptions {
   readonly dataDir: string;
@@ -107,7 +107,7 @@ export class LocalStore {
    * @throws {AccountError} if more credits would be taken away than the user has
    */
   changeUser(name: string, changes: UserChanges): Promise<UserSummary | undefined> {
-    return updateUser(this.#store, name, changes);
+    return changeUser(this.#store, name, changes);
   }
 
   /** Publishes a prompt file. @throws {InvalidPromptFileError} whose message names file and line */

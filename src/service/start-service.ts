@@ -249,7 +249,7 @@ async function buildComposeOptions(
  * limit.
  */
 function createLimiter(store: Store, perSecond: number, clock: Clock): RateLimiter {
-  return store.requestRates?.(perSecond) ?? createRateLimiter(perSecond, clock);
+  return store.createRateLimiter?.(perSecond) ?? createRateLimiter(perSecond, clock);
 }
 
 /** Listens, and marks the store as in use. Returns the key that the first start creates. */

@@ -22,8 +22,8 @@ const EXCEPTIONS = [
   'models/programs/start-program.ts', // the run's own temporary folder
   'service/store/blobs/blob-files.ts', // reads
   'service/store/sqlite/connect-database.ts', // the database in the data directory
+  'service/store/sqlite/locked-workers.ts', // locks in the data directory
   'service/store/sqlite/log-flush.ts', // flushes the log that SQLite writes
-  'service/store/sqlite/worker-locks.ts', // locks in the data directory
 ];
 
 it('files are written in one way, which follows no links', () => {

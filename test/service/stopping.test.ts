@@ -264,7 +264,7 @@ test('a stopping service looks no further for runs of other processes, since its
     resolveWorkers = resolve;
   });
   vi.spyOn(store.queue, 'findWorkersWithRuns').mockReturnValue(workers);
-  const findRunning = vi.spyOn(store.queue, 'findRunning');
+  const findRunning = vi.spyOn(store.queue, 'findRunningIds');
   const options = { store, clock: serviceClock, programRunIds: new Set(), onFault: () => {} };
   const runner = new QueueRunner(options as unknown as QueueRunnerOptions);
   runner.start();

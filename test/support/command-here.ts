@@ -5,7 +5,7 @@ import { systemClock } from '../../src/cli/runtime/create-context.ts';
 import { startEmbedded } from '../../src/service/embedded.ts';
 import { withStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';
-import { isInUse } from '../../src/service/store/sqlite/worker-locks.ts';
+import { isStoreInUse } from '../../src/service/store/sqlite/locked-workers.ts';
 import type { CommandOptions, CommandOutcome } from './command.ts';
 import { type Captured, startInProcess, type TestOptions, temporaryDirectory } from './context.ts';
 import { commandEnvironment } from './environment.ts';
@@ -138,6 +138,6 @@ function localServiceIn(
     start: options => startEmbedded({ ...options, env: fullEnv, clock }),
     serve: options => startService({ ...options, env: fullEnv }),
     withStore: (options, use) => withStore({ ...options, env: fullEnv }, use),
-    isInUse,
+    isInUse: isStoreInUse,
   };
 }

@@ -34,7 +34,9 @@ const MAX_CACHED_CALLERS = 10_000;
 /** Precision of a key's last use, in milliseconds. */
 const KEY_USE_PRECISION_MS = 60_000;
 
-/** Callers cached for a few seconds by the hashes of their keys, except for those without a plan. */
+/**
+ * Callers cached for a few seconds by the hashes of their keys, except for those without a plan.
+ */
 export class CallerCache {
   readonly #callers = new Map<string, { readonly caller: Caller; readonly expiresAt: number }>();
 

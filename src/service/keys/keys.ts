@@ -90,7 +90,7 @@ export async function createKey(
  *
  * @throws {AccountError} if more credits would be taken away than the user has
  */
-export async function updateUser(
+export async function changeUser(
   store: Store,
   name: string,
   changes: UserChanges,

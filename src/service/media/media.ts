@@ -62,15 +62,18 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     toFileUrl: ({ media: id, mediaType }: MediaOutput) => formatMediaFileUrl({ id, mediaType }),
     /** Returns true if a `file:` URL points into the media directory. */
     isMediaFileUrl: (url: URL) => url.protocol === 'file:' && getFileDirectory(url) === directory,
-    /** Returns the media of a `file:` URL; `missing` if it was deleted or the URL is not of this store. */
+    /**
+     * Returns the media of a `file:` URL; `missing` if it was deleted or the URL is not of this
+     * store.
+     */
     async findByFileUrl(url: string) {
       const foundMedia = await find(path.parse(new URL(url).pathname).name);
       if (!foundMedia || formatMediaFileUrl(foundMedia.media) !== url) return 'missing';
       return clock.now() < foundMedia.media.createdAt + MEDIA_LIFETIME_MS ? foundMedia : 'expired';
     },
     /** Deletes expired media, and bytes that no record names. */
-    async sweep(): Promise<void> {
-      const removed = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
+    async deleteExpired(): Promise<void> {
+      const removed = await store.media.deleteBefore(clock.now() - MEDIA_LIFETIME_MS);
       for (const media of removed) await blobs.remove(formatMediaFileName(media));
       // A process that died before the end of its run may have left bytes without a record.
       for (const name of await blobs.listWrittenBefore(clock.now() - ORPHAN_AGE_MS)) {

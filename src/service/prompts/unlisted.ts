@@ -82,7 +82,7 @@ export async function ensureUnlistedVersion(
   const version = toNewVersion(config ? { ...definition, ...toConfigFields(config) } : definition);
   const model = chooseModel(models, definition, request) ?? version.model;
   const unlisted = toUnlisted(version, model, config);
-  await store.prompts.keepUnlisted(unlisted, clock.now());
+  await store.prompts.ensureUnlisted(unlisted, clock.now());
 
   return { ...toUnlistedVersion(unlisted), notes };
 }

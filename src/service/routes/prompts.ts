@@ -133,8 +133,8 @@ export const promptRoutes = [
 ];
 
 /**
- * Returns a function that finds the labels of a version and their history. A move belongs to its new
- * version, a removal to the former one.
+ * Returns a function that finds the labels of a version and their history. A move belongs to its
+ * new version, a removal to the former one. /
  */
 async function createLabelLookup(store: Store, promptId: string) {
   const [labels, moves] = await Promise.all([

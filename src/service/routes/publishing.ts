@@ -106,7 +106,7 @@ async function moveLabel(
     label,
     promptVersionId,
     userName,
-    time: clock.now(),
+    movedAt: clock.now(),
   });
 
   if ('missing' in result) {

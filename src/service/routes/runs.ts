@@ -224,20 +224,24 @@ async function findRunIds(
   return { ids: created ? [created.run.id] : [], hasMore: false };
 }
 
-/** Returns the ids of a page of a user's runs. @throws {Refusal} for cursors or times that are not valid */
+/**
+ * Returns the ids of a page of a user's runs.
+ *
+ * @throws {Refusal} for cursors or times that are not valid
+ */
 async function listRuns(
   { store }: Services,
   userId: number,
   { startingAfter, endingBefore, status, limit, since, until }: RunListQuery & { limit: number },
 ) {
-  const fromUs = toMicroseconds(since);
-  const untilUs = toMicroseconds(until);
+  const fromMicros = toMicroseconds(since);
+  const untilMicros = toMicroseconds(until);
 
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
 
-  if (fromUs !== undefined && untilUs !== undefined && fromUs >= untilUs) {
+  if (fromMicros !== undefined && untilMicros !== undefined && fromMicros >= untilMicros) {
     throw invalidRequest('since must be less than until');
   }
 
@@ -247,8 +251,8 @@ async function listRuns(
     status,
     startingAfter: startingAfter?.toLowerCase(),
     endingBefore: endingBefore?.toLowerCase(),
-    from: fromUs,
-    until: untilUs,
+    fromMicros,
+    untilMicros,
   });
   if (!page) {
     throw notFound(

@@ -11,7 +11,7 @@ import { type Clock, waitAtMost } from '../core/clock.ts';
 import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import {
-  CreationRefused,
+  CreationRefusedError,
   findOutcome,
   type Idempotency,
   type RunOutcome,
@@ -57,7 +57,7 @@ const FULL_QUEUE_RETRY_S = 5;
 
 const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 
-type RefusalReason = Exclude<CreationRefused['reason'], 'caller'>;
+type RefusalReason = Exclude<CreationRefusedError['reason'], 'caller'>;
 
 const CREATION_REFUSALS: Readonly<
   Record<RefusalReason, (run: Pick<UnstartedRun, 'credits'>, limits: UserLimits) => Refusal>
@@ -197,7 +197,7 @@ async function readCreationAnswer(
 async function storeRun(services: RunServices, run: Parameters<Runner['create']>[0]) {
   const { definitions, inputFiles, limits, runner } = services;
   return await runner.create(run).catch(async (error: unknown) => {
-    if (!(error instanceof CreationRefused)) throw error;
+    if (!(error instanceof CreationRefusedError)) throw error;
     await inputFiles.remove(run.id, run.request);
     const { reason } = error;
     if (reason === 'version') definitions.forgetRunnable(run.promptVersionId);

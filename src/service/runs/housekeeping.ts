@@ -32,8 +32,8 @@ async function removeExpired({
   clock,
   onFault,
 }: HousekeepingOptions): Promise<void> {
-  await media.sweep().catch(onFault);
-  await inputFiles.sweep().catch(onFault);
-  await store.runs.forgetKeys(clock.now()).catch(onFault);
-  await store.workers.sweep().catch(onFault);
+  await media.deleteExpired().catch(onFault);
+  await inputFiles.deleteExpired().catch(onFault);
+  await store.runs.deleteExpiredKeys(clock.now()).catch(onFault);
+  await store.workers.removeDead().catch(onFault);
 }

@@ -87,15 +87,15 @@ export class InputFiles {
 
   /** Makes room for a user's images; returns false if no ended run of the user has any. */
   async makeRoom(userId: number): Promise<boolean> {
-    const runIds = await this.#runs.forgetImages({ userId });
+    const runIds = await this.#runs.releaseImages({ userId });
     await this.#removeImages(runIds);
     return runIds.length > 0;
   }
 
   /** Deletes files that are older than a day, and orphaned ones. */
-  async sweep(): Promise<void> {
+  async deleteExpired(): Promise<void> {
     await this.#removeImages(
-      await this.#runs.forgetImages({ before: this.#clock.now() - IMAGE_LIFETIME_MS }),
+      await this.#runs.releaseImages({ before: this.#clock.now() - IMAGE_LIFETIME_MS }),
     );
     const runsWithImages = await this.#images.listWrittenBefore(
       this.#clock.now() - ORPHAN_INPUT_AGE_MS,

@@ -61,7 +61,7 @@ export class AccountsStore {
    * 0.
    */
   changeUser(name: string, changes: UserChanges) {
-    return this.#writer.write(trx => changeUser(trx, name, changes));
+    return this.#writer.write(trx => applyUserChanges(trx, name, changes));
   }
 
   /** Returns all users, or the one with this name. */
@@ -130,9 +130,9 @@ export class AccountsStore {
     return deleted.numDeletedRows > 0n;
   }
 
-  recordKeyUse(keyId: string, at: number) {
+  recordKeyUse(keyId: string, usedAt: number) {
     return this.#writer.write(trx =>
-      trx.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute(),
+      trx.updateTable('keys').set({ lastUsedAt: usedAt }).where('id', '=', keyId).execute(),
     );
   }
 }
@@ -161,7 +161,11 @@ async function ensureUser(db: Db, user: NewUser & { name: string }) {
   return { user: await existing.executeTakeFirstOrThrow(), isNew: false };
 }
 
-async function changeUser(db: Db, name: string, { plan, credits }: UserChanges): Promise<boolean> {
+async function applyUserChanges(
+  db: Db,
+  name: string,
+  { plan, credits }: UserChanges,
+): Promise<boolean> {
   const addedCredits = credits && 'by' in credits ? credits.by : 0;
   const { numUpdatedRows } = await db
     .updateTable('users')

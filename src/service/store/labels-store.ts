@@ -3,15 +3,15 @@ import type { Db, Writer } from './writer.ts';
 export interface LabelChange {
   readonly slug: string;
   readonly label: string;
-  /** undefined removes the label. */
+  /** The version that gets the label; undefined to remove the label. */
   readonly promptVersionId: string | undefined;
-  /** The name of the user. */
+  /** The name of the user who moves it. */
   readonly userName: string;
-  /** The time in milliseconds. */
-  readonly time: number;
+  /** The time of the move, in milliseconds. */
+  readonly movedAt: number;
 }
 
-/** The former version of the label, or the thing that doesn't exist. */
+/** The former version of the label, or what is missing for the change. */
 export type LabelResult =
   | { readonly previous: string | null }
   | { readonly missing: 'prompt' | 'version' | 'label' };
@@ -24,7 +24,7 @@ export function createLabelsStore(db: Db, writer: Writer) {
      * transaction.
      */
     move: (change: LabelChange): Promise<LabelResult> =>
-      writer.write(trx => recordLabelChange(trx, change)),
+      writer.write(trx => applyLabelChange(trx, change)),
     listForPrompts: async (promptIds: readonly string[]) => {
       if (promptIds.length === 0) return [];
       return await db
@@ -45,9 +45,9 @@ export function createLabelsStore(db: Db, writer: Writer) {
   };
 }
 
-async function recordLabelChange(
+async function applyLabelChange(
   db: Db,
-  { slug, label, promptVersionId, userName, time }: LabelChange,
+  { slug, label, promptVersionId, userName, movedAt }: LabelChange,
 ): Promise<LabelResult> {
   // Locks the prompt, so that changes of its labels happen one after the other.
   const prompt = await db
@@ -91,7 +91,7 @@ async function recordLabelChange(
   const versions = { fromVersionId: previous, toVersionId: promptVersionId ?? null };
   await db
     .insertInto('labelMoves')
-    .values({ promptId, label, ...versions, movedAt: time, movedBy: userName })
+    .values({ promptId, label, ...versions, movedAt, movedBy: userName })
     .execute();
   return { previous };
 }

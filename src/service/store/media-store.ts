@@ -9,22 +9,22 @@ export function createMediaStore(db: Db, writer: Writer) {
     find: (id: string): Promise<StoredMedia | undefined> =>
       db.selectFrom('media').selectAll().where('id', '=', id).executeTakeFirst(),
     /**
-     * Deletes the records from before `time` (milliseconds), releases their space, and returns
-     * them.
+     * Deletes records that were created before a time in milliseconds, releases their space, and
+     * returns them.
      */
-    forgetBefore: async (time: number) => {
+    deleteBefore: async (time: number) => {
       const oldMedia = await db
         .selectFrom('media')
         .select('id')
         .where('createdAt', '<', time)
         .limit(1)
         .execute();
-      return oldMedia.length === 0 ? [] : await writer.write(trx => forgetBefore(trx, time));
+      return oldMedia.length === 0 ? [] : await writer.write(trx => deleteMediaBefore(trx, time));
     },
   };
 }
 
-async function forgetBefore(db: Db, time: number) {
+async function deleteMediaBefore(db: Db, time: number) {
   const expired = await db
     .deleteFrom('media')
     .where('createdAt', '<', time)

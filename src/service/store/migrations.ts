@@ -1,9 +1,9 @@
-/** The differences between the kinds of database. */
+/** SQL that differs between the kinds of database. */
 interface SqlDialect {
-  /** The type of a primary key that counts by itself. */
-  readonly serialKey: string;
+  /** The type of a primary key that the database numbers by itself. */
+  readonly serialKeyType: string;
   /** The suffix of a table definition that stores rows in the order of their key. */
-  readonly byKey: string;
+  readonly clusteredByKey: string;
   /** Statements for this kind of database only, run at the end of the first step. */
   readonly extraStatements: string;
 }
@@ -13,15 +13,15 @@ interface SqlDialect {
  * changes. `tables.ts` describes the columns. SQLite treats `bigint` as `integer`.
  */
 export function buildMigrations({
-  serialKey,
-  byKey,
+  serialKeyType,
+  clusteredByKey,
   extraStatements,
 }: SqlDialect): readonly string[] {
   return [
     // Step 1
     `
     create table users (
-      id ${serialKey},
+      id ${serialKeyType},
       name text not null unique,
       plan text not null,
       credits bigint not null
@@ -32,13 +32,13 @@ export function buildMigrations({
       "userId" bigint not null references users (id),
       "createdAt" bigint not null,
       "lastUsedAt" bigint
-    ) ${byKey};
+    ) ${clusteredByKey};
     create table prompts (
       id text primary key,
       slug text not null unique,
       "latestVersionId" text,
       uses bigint not null default 0
-    ) ${byKey};
+    ) ${clusteredByKey};
     create table "promptVersions" (
       id text primary key,
       "promptId" text not null references prompts (id),
@@ -72,12 +72,12 @@ export function buildMigrations({
       "mediaType" text not null,
       size bigint not null,
       "createdAt" bigint not null
-    ) ${byKey};
+    ) ${clusteredByKey};
     create index "mediaByTime" on media ("createdAt");
     create table settings (
       key text primary key,
       value text not null
-    ) ${byKey};
+    ) ${clusteredByKey};
     ${extraStatements}
     `,
     // Step 2
@@ -97,7 +97,7 @@ export function buildMigrations({
       "runId" text not null,
       "createdAt" bigint not null,
       primary key ("userId", key)
-    ) ${byKey};
+    ) ${clusteredByKey};
     create index "idempotencyKeysByTime" on "idempotencyKeys" ("createdAt");
     create index "runsQueued" on runs ("userId", worker, "createdAt") where status = 'queued';
     `,
@@ -117,7 +117,7 @@ export function buildMigrations({
       cached bigint,
       cost bigint,
       estimated bigint not null
-    ) ${byKey};
+    ) ${clusteredByKey};
     `,
     // Step 7
     'alter table keys add column author bigint not null default 0',
@@ -135,9 +135,9 @@ export function buildMigrations({
       label text not null,
       "promptVersionId" text not null references "promptVersions" (id),
       primary key ("promptId", label)
-    ) ${byKey};
+    ) ${clusteredByKey};
     create table "labelMoves" (
-      id ${serialKey},
+      id ${serialKeyType},
       "promptId" text not null references prompts (id),
       label text not null,
       "fromVersionId" text,

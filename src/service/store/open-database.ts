@@ -9,7 +9,7 @@ import { dataDirectoryError } from './store-errors.ts';
  * @throws {DataDirectoryError} if the directory or its database can't be used
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
  * @throws {DatabaseUnavailableError} if PostgreSQL can't be reached
- * @throws {MediaUrlError} if `media` doesn't name an object store
+ * @throws {MediaUrlError} if `mediaBucketUrl` doesn't name an object store
  */
 export async function openDatabase(options: StoreOptions): Promise<Store> {
   const { mediaBucketUrl, env = {}, clock } = options;
@@ -25,13 +25,15 @@ export async function openDatabase(options: StoreOptions): Promise<Store> {
 
 async function openWithoutObjectStore(options: StoreOptions): Promise<Store> {
   const { databaseUrl, dataDir } = options;
-  const refuseDirectory = (error: unknown): never => {
+  const rethrowAsDirectoryError = (error: unknown): never => {
     throw dataDirectoryError(dataDir, error);
   };
 
   // Even with a remote database, the directory holds files of this machine, such as models.
-  const file = await prepareDataDirectory(dataDir).catch(refuseDirectory);
-  if (databaseUrl === undefined) return await openSqliteStore(file, options).catch(refuseDirectory);
+  const file = await prepareDataDirectory(dataDir).catch(rethrowAsDirectoryError);
+  if (databaseUrl === undefined) {
+    return await openSqliteStore(file, options).catch(rethrowAsDirectoryError);
+  }
 
   const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
   return await openPostgresStore(databaseUrl, options);
@@ -50,7 +52,7 @@ export async function checkMediaLocation(
 ): Promise<void> {
   const { checkObjectStoreLocation } = await import('./blobs/media-location.ts');
   await checkObjectStoreLocation(store, onNotice);
-  if (databaseUrl === undefined || store.objects) return;
+  if (databaseUrl === undefined || store.objectStore) return;
   const { checkSharedDirectory } = await import('./blobs/media-directory.ts');
   await checkSharedDirectory(store.settings, mediaDir);
 }

@@ -1,10 +1,10 @@
 import type { Compilable, CompiledQuery, DialectAdapter, QueryResult } from 'kysely';
 import type { Db } from './writer.ts';
 
-/** Names a value of a query. */
+/** Stands for the value of a query with this name, which is known only when the query is run. */
 export type ValueOf<V> = <K extends keyof V & string>(name: K) => V[K];
 
-/** Stands for a value in a query that is compiled without it. */
+/** The placeholder of a value in a compiled query. */
 class QueryPlaceholder {
   readonly name: string;
 
@@ -19,21 +19,23 @@ class QueryPlaceholder {
  */
 export class PreparedQuery<V, R> {
   readonly #build: (db: Db, value: ValueOf<V>) => Compilable<R>;
-  readonly #compiled = new WeakMap<DialectAdapter, CompiledQuery<R>>();
+  readonly #compiledQueries = new WeakMap<DialectAdapter, CompiledQuery<R>>();
 
   /** @param build builds the query with `value('name')` for each value */
   constructor(build: (db: Db, value: ValueOf<V>) => Compilable<R>) {
     this.#build = build;
   }
 
+  /** Runs the query with these values for its placeholders. */
   async run(db: Db, values: V): Promise<QueryResult<R>> {
-    const compiled = this.#compile(db);
-    const parameters = compiled.parameters.map(parameter =>
+    const compiledQuery = this.#compile(db);
+    const parameters = compiledQuery.parameters.map(parameter =>
       parameter instanceof QueryPlaceholder ? values[parameter.name as keyof V] : parameter,
     );
-    return await db.executeQuery<R>({ ...compiled, parameters });
+    return await db.executeQuery<R>({ ...compiledQuery, parameters });
   }
 
+  /** Runs the query and returns its first row; undefined if there is none. */
   async findFirst(db: Db, values: V): Promise<R | undefined> {
     const { rows } = await this.run(db, values);
     return rows[0];
@@ -41,11 +43,11 @@ export class PreparedQuery<V, R> {
 
   #compile(db: Db): CompiledQuery<R> {
     const { adapter } = db.getExecutor();
-    const cached = this.#compiled.get(adapter);
-    if (cached) return cached;
-    // Kysely passes on what it is given as a parameter, whatever its type.
+    const cachedQuery = this.#compiledQueries.get(adapter);
+    if (cachedQuery) return cachedQuery;
+    // Kysely passes parameters on unread, so a placeholder may stand for a value of any type.
     const compiled = this.#build(db, name => new QueryPlaceholder(name) as never).compile();
-    this.#compiled.set(adapter, compiled);
+    this.#compiledQueries.set(adapter, compiled);
     return compiled;
   }
 }

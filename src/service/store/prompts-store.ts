@@ -25,13 +25,13 @@ const VERSION_COLUMNS = [
   'promptVersions.publishedAt',
 ] as const;
 
-/** Prompts and their versions. Reads don't find withdrawn prompts, except `findVersionOfRun`. */
+/** Prompts and their versions. Only `findVersionOfRun` finds versions of withdrawn prompts. */
 export class PromptsStore {
   readonly #db: Db;
   readonly #writer: Writer;
-  readonly #runWrites: Pick<RunWrites, 'pendingUses'> | undefined;
+  readonly #runWrites: Pick<RunWrites, 'countPendingUses'> | undefined;
 
-  constructor(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'pendingUses'>) {
+  constructor(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'countPendingUses'>) {
     this.#db = db;
     this.#writer = writer;
     this.#runWrites = runWrites;
@@ -94,7 +94,7 @@ export class PromptsStore {
       .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
       .execute();
     return prompts.map(prompt => {
-      const pendingUses = this.#runWrites?.pendingUses(prompt.promptId) ?? 0;
+      const pendingUses = this.#runWrites?.countPendingUses(prompt.promptId) ?? 0;
       return { ...prompt, uses: prompt.uses + pendingUses };
     });
   }
@@ -107,8 +107,8 @@ export class PromptsStore {
   /**
    * Stores a version that can be run by id but is never the latest. Does nothing if it exists.
    */
-  keepUnlisted(version: NewVersion, now: number) {
-    return this.#writer.write(trx => keepUnlisted(trx, version, now));
+  ensureUnlisted(version: NewVersion, now: number) {
+    return this.#writer.write(trx => ensureUnlisted(trx, version, now));
   }
 
   /** Returns false if the published prompt doesn't exist. */
@@ -154,8 +154,8 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
     .executeTakeFirst();
   if (prompt?.latestVersionId === id) return false;
 
-  const publishedAt = await computeNextPublication(db, promptId, now);
-  await keepPrompt(db, { id: promptId, slug });
+  const publishedAt = await computePublicationTime(db, promptId, now);
+  await ensurePrompt(db, { id: promptId, slug });
   await db.updateTable('prompts').set({ latestVersionId: id }).where('id', '=', promptId).execute();
   await db
     .insertInto('promptVersions')
@@ -166,8 +166,8 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
   return true;
 }
 
-async function keepUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): Promise<void> {
-  await keepPrompt(db, { id: row.promptId, slug });
+async function ensureUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): Promise<void> {
+  await ensurePrompt(db, { id: row.promptId, slug });
   await db
     .insertInto('promptVersions')
     .values({ ...row, publishedAt: now, unlisted: 1 })
@@ -176,10 +176,10 @@ async function keepUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): 
 }
 
 /**
- * Stores a prompt without a published version. Does nothing if it exists, or another instance is
- * storing it: PostgreSQL would report a conflict of the slug if only the id might conflict.
+ * Stores a prompt without a published version. Does nothing if the prompt exists, or another
+ * instance is storing it: PostgreSQL would report a conflict of the slug if only the id were named.
  */
-async function keepPrompt(
+async function ensurePrompt(
   db: Db,
   { id, slug }: Pick<Tables['prompts'], 'id' | 'slug'>,
 ): Promise<void> {
@@ -194,7 +194,7 @@ async function keepPrompt(
  * Returns a time later than that of every earlier version, even if the clock stood still or went
  * back.
  */
-async function computeNextPublication(db: Db, promptId: string, now: number): Promise<number> {
+async function computePublicationTime(db: Db, promptId: string, now: number): Promise<number> {
   const { last } = await db
     .selectFrom('promptVersions')
     .select(({ fn }) => fn.max('publishedAt').as('last'))

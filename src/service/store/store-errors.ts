@@ -33,22 +33,22 @@ export class MediaUrlError extends Error {
  */
 export class ObjectStoreError extends Error {
   readonly code = 'MEDIA_UNAVAILABLE';
-  /** True if the store itself refused, for a lasting reason. */
+  /** True if the store refused the request, and would refuse it again. */
   readonly isRefusal: boolean;
   /** True if the same request may succeed a moment later. */
-  readonly mayPassSoon: boolean;
+  readonly isTemporary: boolean;
 
   constructor(
     message: string,
     options: {
       readonly isRefusal?: boolean;
-      readonly mayPassSoon?: boolean;
+      readonly isTemporary?: boolean;
       readonly cause?: unknown;
     } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.isRefusal = options.isRefusal ?? false;
-    this.mayPassSoon = options.mayPassSoon ?? false;
+    this.isTemporary = options.isTemporary ?? false;
   }
 }
 
@@ -102,8 +102,7 @@ function explainFullDisk(directory: string, cause: unknown): string {
 }
 
 /**
- * Explains a fault of a running service to its operator, who can then no longer choose another data
- * directory.
+ * Explains a fault of a running service to its operator, who can't choose another directory now.
  */
 export function explainStoreFault(dataDir: string, error: unknown): string {
   return isDiskFull(dataDir, error)
@@ -112,7 +111,8 @@ export function explainStoreFault(dataDir: string, error: unknown): string {
 }
 
 /**
- * Wraps an error of the database or of the disk in the same way; returns any other error unchanged.
+ * Returns a DataDirectoryError for an error of SQLite or a full disk; returns any other error
+ * unchanged.
  */
 export function wrapStoreFault(dataDir: string, error: unknown): unknown {
   const isStoreFault = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));

@@ -16,7 +16,7 @@ import { type Db, Writer } from './writer.ts';
 export interface StoreOptions {
   dataDir: string;
   /** The kind of worker that this process is; default `serve`. */
-  worker?: WorkerKind | undefined;
+  workerKind?: WorkerKind | undefined;
   /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
   databaseUrl?: string | undefined;
   /**
@@ -45,16 +45,16 @@ export interface StoreOptions {
 /** The parts of a store that differ between the kinds of database. */
 interface DatabaseBackend {
   readonly db: Db;
-  /** True if processes on other machines may use it too. */
+  /** True if processes on other machines may use the database too. */
   readonly isShared: boolean;
   readonly workers: Workers;
   readonly blobs: Readonly<Record<BlobCollection, Blobs>>;
-  /** Resolves once all commits are on disk; default: commits are once they are made. */
+  /** Resolves once all commits are on disk; undefined if each commit waits for the disk itself. */
   readonly flush?: (() => Promise<void>) | undefined;
-  /** Limits requests over all processes of a shared store. */
-  readonly requestRates?: (perSecond: number) => RateLimiter;
-  /** The database's own way to create and end runs; default statement by statement. */
-  readonly runWrites?: (db: Db, writer: Writer) => RunWrites;
+  /** Returns a limiter that counts the requests of all processes of a shared store. */
+  readonly createRateLimiter?: (perSecond: number) => RateLimiter;
+  /** Returns the database's own way to create and end runs; default statement by statement. */
+  readonly createRunWrites?: (db: Db, writer: Writer) => RunWrites;
   /** Closes the database, after all writes have ended. */
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export type Store = ReturnType<typeof buildStore>;
 /** Builds a store on either kind of database. */
 export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
   const writer = new Writer(db, { sharesTransactions: !backend.isShared, flush });
-  const runWrites = backend.runWrites?.(db, writer);
+  const runWrites = backend.createRunWrites?.(db, writer);
   return {
     ...backend,
     accounts: new AccountsStore(db, writer),
@@ -76,7 +76,7 @@ export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
     media: createMediaStore(db, writer),
     settings: createSettingsStore(db, writer),
     /** The object store that holds media and input images, if there is one. */
-    objects: undefined as ObjectStore | undefined,
+    objectStore: undefined as ObjectStore | undefined,
     /** Rejects while the database is unavailable. */
     ping: () => db.selectFrom('users').select('id').limit(1).execute(),
     /** Waits for pending writes, then closes the database. */
@@ -88,7 +88,7 @@ export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
   };
 }
 
-/** Notice after a migration. */
+/** The notice for the operator after a migration. */
 export const MIGRATED_NOTICE =
   'the store was written by an older promptrun and has been upgraded; older versions can no longer open it';
 
@@ -97,13 +97,14 @@ export type WorkerKind = 'command' | 'serve';
 
 /** The registry of workers, which knows which are alive. */
 export interface Workers {
-  /** Returns the name of this process as a worker, which counts as alive from the first call on. */
+  /** Returns the id of this process as a worker. From the first call on, it counts as alive. */
   register(): Promise<string>;
   /** Returns the kind of a worker, which may be dead. */
   getWorkerKind(worker: string): WorkerKind;
-  /** Returns true also if it can't be determined. */
+  /** Returns true if a worker is alive, or its state can't be determined. */
   isAlive(worker: string): Promise<boolean>;
   /** Removes the entries of dead workers. */
-  sweep(): Promise<void>;
+  removeDead(): Promise<void>;
+  /** Removes the entry of this process, which then no longer counts as alive. */
   release(): Promise<void>;
 }

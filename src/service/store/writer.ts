@@ -11,7 +11,7 @@ export type Db = Kysely<Tables>;
 const COLLISION_CODES: readonly (string | undefined)[] = ['40001', '40P01'];
 const MAX_WRITE_ATTEMPTS = 10;
 
-/** Maximum pause between two attempts. */
+/** Maximum pause between two attempts, in milliseconds. */
 const MAX_WRITE_PAUSE_MS = 100;
 
 interface PendingWrite {
@@ -23,14 +23,14 @@ interface PendingWrite {
 export interface WriterOptions {
   /** True if writes that wait together share a transaction. */
   readonly sharesTransactions: boolean;
-  /** Resolves once all commits are on disk; default: commits are once they are made. */
+  /** Resolves once all commits are on disk; undefined if each commit waits for the disk itself. */
   readonly flush?: (() => Promise<void>) | undefined;
 }
 
 /**
- * Runs writes in transactions; each resolves once it is on disk. SQLite runs one transaction at a
- * time, so writes that wait together share one, and with it one wait for the disk. The next one is
- * committed meanwhile.
+ * Runs writes in transactions. Each resolves once it is on disk. SQLite runs one transaction at a
+ * time, so writes that wait together share one, and one wait for the disk, during which the next
+ * transaction is already committed.
  */
 export class Writer {
   readonly #db: Db;

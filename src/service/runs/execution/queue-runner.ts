@@ -208,15 +208,15 @@ export class QueueRunner implements Runner {
     const { store, listModels } = this.#options;
     if (this.#isClosing) return;
 
-    const { runs, moreLeft } = await store.queue.claim({
+    const { runs, hasMore } = await store.queue.claim({
       worker: await store.workers.register(),
       capacity: this.#maxConcurrentRuns - this.#usersByRun.size,
-      running: this.#countByUser(),
+      runningCounts: this.#countByUser(),
       models: store.isShared ? listModels() : undefined,
       // They wait in the queue until the object store is back.
-      allowsImages: store.objects?.isUnavailable !== true,
+      allowsImages: store.objectStore?.isUnavailable !== true,
     });
-    this.#hasMoreQueued = moreLeft;
+    this.#hasMoreQueued = hasMore;
 
     // Runs that were claimed while closing are not started; they are released at the end.
     if (this.#isClosing) return;
@@ -229,7 +229,7 @@ export class QueueRunner implements Runner {
   async #releaseStrayRuns(): Promise<void> {
     const { store } = this.#options;
     const worker = await store.workers.register();
-    const strayRunIds = (await store.queue.findRunning(worker)).filter(
+    const strayRunIds = (await store.queue.findRunningIds(worker)).filter(
       id => !this.#usersByRun.has(id),
     );
     await store.queue.release(worker, strayRunIds);

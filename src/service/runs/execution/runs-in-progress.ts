@@ -1,6 +1,6 @@
 import { PendingWork, retryForever } from '../../core/background-work.ts';
 import {
-  CreationRefused,
+  CreationRefusedError,
   findOutcome,
   type NewRun,
   type QueuedRun,
@@ -39,7 +39,7 @@ export class RunsInProgress {
       return id;
     };
     return await createRun().catch(async (error: unknown) => {
-      const isFull = error instanceof CreationRefused && error.reason === 'space';
+      const isFull = error instanceof CreationRefusedError && error.reason === 'space';
       if (!isFull || !(await inputFiles.makeRoom(run.userId))) throw error;
       return await createRun();
     });
@@ -63,7 +63,7 @@ export class RunsInProgress {
     const { store } = this.#options;
     const { runningIds } = this;
     if (runningIds.length === 0) return;
-    const ownRuns = new Set(await store.queue.findRunning(await store.workers.register()));
+    const ownRuns = new Set(await store.queue.findRunningIds(await store.workers.register()));
     for (const id of runningIds) if (!ownRuns.has(id)) this.abort(id);
   }
 

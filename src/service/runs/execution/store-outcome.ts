@@ -31,9 +31,9 @@ export interface OutcomeStorage {
 }
 
 /**
- * Stores the outputs and returns the outcome. The outcome is a failure if the database or the object
- * store stays away for too long, or is away when the service stops: the answer may have been paid
- * for, so the run is not left for the next start.
+ * Stores the outputs and returns the outcome. The outcome is a failure if the database or the
+ * object store stays away for too long, or is away when the service stops: the answer may have been
+ * paid for, so the run is not left for the next start. /
  */
 export async function storeOutcome(
   storage: OutcomeStorage,

@@ -42,8 +42,8 @@ export async function listWrittenBefore(directory: string, time: number): Promis
   const oldNames = await Promise.all(
     names.map(async name => {
       // Its owner may have removed it in the meantime.
-      const facts = await stat(path.join(directory, name)).catch(() => undefined);
-      return facts && facts.mtimeMs < time ? [name] : [];
+      const stats = await stat(path.join(directory, name)).catch(() => undefined);
+      return stats && stats.mtimeMs < time ? [name] : [];
     }),
   );
   return oldNames.flat();

@@ -8,12 +8,12 @@ export interface Blobs {
   /** Resolves once the bytes are on disk. */
   write(name: string, bytes: Uint8Array, mediaType: string): Promise<void>;
   /**
-   * Returns undefined if the blob doesn't exist.
+   * Returns the bytes of a blob, or a range of them; undefined if the blob doesn't exist.
    *
    * @param range default all bytes
    */
   open(name: string, range?: ByteRange): Promise<Readable | undefined>;
-  /** Removes the blob with this name, and all whose first part is this name. */
+  /** Removes the blob with this name, and those whose names begin with this name and a slash. */
   remove(name: string): Promise<void>;
   /** Returns the first parts of the names of blobs written before `time`, in milliseconds. */
   listWrittenBefore(time: number): Promise<string[]>;

@@ -107,14 +107,14 @@ function readEndpoint(env: Env): string | undefined {
   if (!text) return undefined;
 
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain =
+  const isPlainUrl =
     url &&
     /^https?:$/.test(url.protocol) &&
     !url.username &&
     !url.password &&
     !url.search &&
     !url.hash;
-  if (!isPlain) {
+  if (!isPlainUrl) {
     throw new MediaUrlError(
       `${name} is not the URL of an object store, such as https://storage.example.com`,
     );

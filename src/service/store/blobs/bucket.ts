@@ -18,8 +18,8 @@ export interface BucketRequest {
   readonly body?: Uint8Array;
 }
 
-/** The retries after temporary faults. A store that doesn't answer in time is not asked again. */
-const RETRIES: RetryPolicy = {
+/** Retries after temporary faults. A store that doesn't answer in time is not asked again. */
+const RETRY_POLICY: RetryPolicy = {
   maxAttempts: 3,
   firstWaitMs: 200,
   maxWaitMs: 1000,
@@ -28,15 +28,15 @@ const RETRIES: RetryPolicy = {
 
 const TEMPORARY_STATUSES = new Set([429, 500, 502, 503, 504]);
 
-/** Maximum time to wait for an answer or its next chunk. */
+/** Maximum time to wait for an answer or its next chunk, in milliseconds. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Assumed minimum speed of an upload. */
-const BYTES_PER_MS = 512;
+/** Minimum speed of an upload, on which its timeout depends. */
+const MIN_UPLOAD_BYTES_PER_MS = 512;
 
-/** Maximum size of an XML answer. */
+/** Maximum size of an XML answer, in bytes. */
 const MAX_XML_BYTES = 4 * 1024 * 1024;
-const BUCKET_UNAVAILABLE = 'the object store of media is unavailable';
+const UNAVAILABLE_MESSAGE = 'the object store of media is unavailable';
 const EMPTY_OBJECT = new Uint8Array();
 
 /** A client for one bucket of an S3-compatible object store. */
@@ -52,7 +52,7 @@ export class Bucket {
   }
 
   /**
-   * Sends a request and returns its answer, or undefined if the object doesn't exist.
+   * Sends a request and returns its answer; undefined if the object doesn't exist.
    *
    * @throws {ObjectStoreError} if the store refuses, or can't be reached
    */
@@ -60,7 +60,7 @@ export class Bucket {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#attempt(request);
       if (!(answer instanceof ObjectStoreError)) return answer;
-      const waitMs = answer.mayPassSoon ? computeBackoff(RETRIES, { attempt }) : undefined;
+      const waitMs = answer.isTemporary ? computeBackoff(RETRY_POLICY, { attempt }) : undefined;
       if (waitMs === undefined) throw answer;
       await this.#clock.sleep(waitMs);
     }
@@ -69,15 +69,15 @@ export class Bucket {
   /**
    * Sends a request and returns its XML answer.
    *
-   * @throws {ObjectStoreError} also if the object doesn't exist
+   * @throws {ObjectStoreError} if the object doesn't exist, the store refuses, or can't be reached
    */
-  async read(request: BucketRequest): Promise<string> {
+  async readXml(request: BucketRequest): Promise<string> {
     const answer = await this.send(request);
     if (answer === undefined) {
-      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it has no such object`);
+      throw new ObjectStoreError(`${UNAVAILABLE_MESSAGE}: it has no such object`);
     }
 
-    const text = await this.#readXml(answer);
+    const text = await this.#readText(answer);
 
     // Completing a multipart upload answers 200 before it is known to succeed.
     if (/<Error>/.test(text)) throw this.#refusalError(answer.status, text);
@@ -87,24 +87,24 @@ export class Bucket {
   async #attempt(request: BucketRequest): Promise<HttpAnswer | ObjectStoreError | undefined> {
     const { body = EMPTY_OBJECT } = request;
     const timeout = new AbortController();
-    const limitMs = ANSWER_TIMEOUT_MS + body.byteLength / BYTES_PER_MS;
+    const timeoutMs = ANSWER_TIMEOUT_MS + body.byteLength / MIN_UPLOAD_BYTES_PER_MS;
 
-    const timer = setTimeout(() => timeout.abort(new Error('no answer in time')), limitMs);
+    const timer = setTimeout(() => timeout.abort(new Error('no answer in time')), timeoutMs);
     try {
       const answer = await this.#open(request, timeout.signal);
       if (answer.status >= 200 && answer.status < 300) return answer;
-      const text = await this.#readXml(answer);
+      const text = await this.#readText(answer);
       // A 404 with this code means that the bucket is missing, not the object.
       const isMissing = answer.status === 404 && request.key !== undefined;
       if (isMissing && findXmlErrorCode(text) !== 'NoSuchBucket') return undefined;
       return this.#refusalError(answer.status, text);
     } catch (error) {
       if (error instanceof ObjectStoreError) return error;
-      const mayPassSoon = !timeout.signal.aborted;
+      const isTemporary = !timeout.signal.aborted;
       return new ObjectStoreError(
-        `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? explainFaultWithoutAddress(error) : 'no answer in time'}`,
+        `${UNAVAILABLE_MESSAGE}: ${isTemporary ? explainFaultWithoutAddress(error) : 'no answer in time'}`,
         {
-          mayPassSoon,
+          isTemporary,
           cause: error,
         },
       );
@@ -120,7 +120,7 @@ export class Bucket {
     const { bucketUrl, region, accessKeyId, secretAccessKey, sessionToken, proxy } = this.#location;
     const url = new URL(`${bucketUrl}/${key ?? ''}`);
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
-    const signed = await new AwsV4Signer({
+    const signedRequest = await new AwsV4Signer({
       method,
       url: url.href,
       headers: {
@@ -140,9 +140,9 @@ export class Bucket {
     }).sign();
 
     return await openHttp({
-      url: signed.url,
+      url: signedRequest.url,
       method,
-      headers: Object.fromEntries(signed.headers),
+      headers: Object.fromEntries(signedRequest.headers),
       // Some stores refuse a PUT or POST without a length.
       body: method === 'PUT' || method === 'POST' ? (body ?? EMPTY_OBJECT) : body,
       signal,
@@ -151,12 +151,12 @@ export class Bucket {
     });
   }
 
-  async #readXml(answer: HttpAnswer): Promise<string> {
+  async #readText(answer: HttpAnswer): Promise<string> {
     try {
       return (await readBody(answer, MAX_XML_BYTES)).toString();
     } catch (error) {
-      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: ${explainFaultWithoutAddress(error)}`, {
-        mayPassSoon: true,
+      throw new ObjectStoreError(`${UNAVAILABLE_MESSAGE}: ${explainFaultWithoutAddress(error)}`, {
+        isTemporary: true,
         cause: error,
       });
     }
@@ -173,11 +173,11 @@ export class Bucket {
       (masked, hidden) => (hidden === undefined ? masked : masked.replaceAll(hidden, '***')),
       reasons.length === 0 ? 'without a reason' : reasons.join(': '),
     );
-    const mayPassSoon = TEMPORARY_STATUSES.has(status);
+    const isTemporary = TEMPORARY_STATUSES.has(status);
 
-    return new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it answered ${status}, ${message}`, {
-      mayPassSoon,
-      isRefusal: status < 500 && !mayPassSoon,
+    return new ObjectStoreError(`${UNAVAILABLE_MESSAGE}: it answered ${status}, ${message}`, {
+      isTemporary,
+      isRefusal: status < 500 && !isTemporary,
     });
   }
 }

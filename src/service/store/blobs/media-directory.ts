@@ -11,6 +11,8 @@ const ID_FILE = '.promptrun-media';
 
 /** The setting with the id of the directory that the instances use. */
 export const MEDIA_DIRECTORY_SETTING = 'mediaDirectory';
+
+/** The bit of a file's mode that allows all users to write. */
 const WRITABLE_BY_ALL = 0o002;
 
 /**
@@ -31,7 +33,7 @@ export async function checkSharedDirectory(
     );
   }
 
-  const id = await identifyDirectory(directory, sharedId).catch((error: unknown) => {
+  const id = await ensureDirectoryId(directory, sharedId).catch((error: unknown) => {
     if (error instanceof DataDirectoryError) throw error;
     throw new DataDirectoryError(
       `the media directory ${directory} can't be used: ${getErrorMessage(error)}`,
@@ -41,8 +43,8 @@ export async function checkSharedDirectory(
   if (value !== id) throw anotherDirectoryError(directory);
 }
 
-/** Returns the id of the directory, which gets one if no instance has chosen a directory yet. */
-async function identifyDirectory(directory: string, sharedId: string | undefined): Promise<string> {
+/** Returns the id of the directory. Creates one if no instance has chosen a directory yet. */
+async function ensureDirectoryId(directory: string, sharedId: string | undefined): Promise<string> {
   const { mode } = await stat(directory);
 
   // Windows has no modes, and reports one that allows everybody to write.

@@ -21,30 +21,30 @@ const ADDRESS_SETTING = 'mediaObjectsAt';
 const PREFIX_SETTING = 'mediaObjectsSpace';
 
 /**
- * Returns a store that keeps media and input images in an object store, and still finds earlier
- * ones.
+ * Returns a store that keeps media and input images in an object store, and still finds those that
+ * were stored elsewhere before.
  */
 export async function keepInObjectStore(
   store: Store,
   location: BucketLocation,
   clock: Clock,
 ): Promise<Store> {
-  const { value: prefix } = await store.settings.getOrCreate(PREFIX_SETTING, () =>
+  const { value: keyPrefix } = await store.settings.getOrCreate(PREFIX_SETTING, () =>
     randomBytes(16).toString('hex'),
   );
-  const objects = new ObjectStore({ location, space: prefix, clock });
+  const objectStore = new ObjectStore({ location, keyPrefix, clock });
   const { media, inputs } = store.blobs;
 
   return {
     ...store,
-    objects,
+    objectStore,
     blobs: {
       ...store.blobs,
-      media: createLayeredBlobs(media, objects.createBlobs('media')),
-      inputs: createLayeredBlobs(inputs, objects.createBlobs('inputs')),
+      media: createLayeredBlobs(media, objectStore.createBlobs('media')),
+      inputs: createLayeredBlobs(inputs, objectStore.createBlobs('inputs')),
     },
     async close() {
-      objects.close();
+      objectStore.close();
       await store.close();
     },
   };
@@ -59,11 +59,11 @@ export async function keepInObjectStore(
  * @throws {ObjectStoreError} if the object store refuses
  */
 export async function checkObjectStoreLocation(
-  { settings, objects }: Store,
+  { settings, objectStore }: Store,
   onNotice: (line: string) => void,
 ): Promise<void> {
   const storedName = await settings.get(NAME_SETTING);
-  if (!objects) {
+  if (!objectStore) {
     if (storedName === undefined) return;
     throw new DataDirectoryError(
       `the instances on this store keep media in ${storedName}; give it to this one too, with --media ${storedName}`,
@@ -76,7 +76,7 @@ export async function checkObjectStoreLocation(
     );
   }
 
-  const { name, bucketUrl } = objects.location;
+  const { name, bucketUrl } = objectStore.location;
   if (storedName !== undefined && storedName !== name) {
     throw differentLocationError(name, storedName);
   }
@@ -86,22 +86,23 @@ export async function checkObjectStoreLocation(
     throw differentLocationError(name, `${name} at another address`);
   }
 
-  const isReachable = await isStoreReachable(objects, onNotice);
+  const isReachable = await probeObjectStore(objectStore, onNotice);
   await settings.getOrCreate(NAME_SETTING, () => name);
   if (isReachable) await settings.getOrCreate(ADDRESS_SETTING, () => bucketUrl);
 }
 
-async function isStoreReachable(
-  objects: ObjectStore,
+/** Returns false, with a notice, if the object store can't be reached at present. */
+async function probeObjectStore(
+  objectStore: ObjectStore,
   onNotice: (line: string) => void,
 ): Promise<boolean> {
   try {
-    await objects.check();
+    await objectStore.probe();
     return true;
   } catch (error) {
     if (!(error instanceof ObjectStoreError)) throw error;
 
-    const { name } = objects.location;
+    const { name } = objectStore.location;
     if (error.isRefusal) {
       throw new ObjectStoreError(`${name} can't be used: ${error.message}`, {
         isRefusal: true,

@@ -8,10 +8,10 @@ import { Bucket, type BucketRequest, computeSha256 } from './bucket.ts';
 import type { BucketLocation } from './bucket-location.ts';
 import { findElementText, listElementTexts } from './xml.ts';
 
-/** Size of the parts of a multipart upload, in bytes, which larger objects use. */
+/** Size of the parts of a multipart upload, in bytes. Larger objects are uploaded in parts. */
 const UPLOAD_PART_BYTES = 16 * 1024 * 1024;
 
-/** Interval of checks if an unavailable store is back. */
+/** Interval at which an unavailable store is probed. */
 const PROBE_INTERVAL_MS = 1000;
 
 /**
@@ -22,22 +22,23 @@ export class ObjectStore {
   readonly location: BucketLocation;
   readonly #bucket: Bucket;
   readonly #clock: Clock;
-  readonly #root: string;
+  readonly #keyPrefix: string;
   readonly #closeController = new AbortController();
   #fault: ObjectStoreError | undefined;
 
   /**
-   * @param options.space an unguessable first part of all keys, after the prefix of the location
+   * @param options.keyPrefix the unguessable beginning of all keys, after the prefix of the
+   * location /
    */
   constructor({
     location,
-    space,
+    keyPrefix,
     clock,
-  }: { location: BucketLocation; space: string; clock: Clock }) {
+  }: { location: BucketLocation; keyPrefix: string; clock: Clock }) {
     this.location = location;
     this.#bucket = new Bucket(location, clock);
     this.#clock = clock;
-    this.#root = `${location.prefix}${space}`;
+    this.#keyPrefix = `${location.prefix}${keyPrefix}`;
   }
 
   /** True from the first fault until the store answers again. */
@@ -46,7 +47,7 @@ export class ObjectStore {
   }
 
   /** Probes the store. @throws {ObjectStoreError} if it can't be used */
-  async check(): Promise<void> {
+  async probe(): Promise<void> {
     await this.#runUnlessUnavailable(() => this.#probe());
   }
 
@@ -55,7 +56,7 @@ export class ObjectStore {
   }
 
   createBlobs(collection: string): Blobs {
-    const folder = `${this.#root}/${collection}/`;
+    const folder = `${this.#keyPrefix}/${collection}/`;
     const list = async (name: string): Promise<ListedObject[]> =>
       (await this.#list(`${folder}${name}`)).map(({ key, ...rest }) => ({
         ...rest,
@@ -95,10 +96,10 @@ export class ObjectStore {
   #markUnavailable(fault: ObjectStoreError): void {
     if (this.#fault) return;
     this.#fault = fault;
-    void this.#awaitReturn();
+    void this.#probeUntilAvailable();
   }
 
-  async #awaitReturn(): Promise<void> {
+  async #probeUntilAvailable(): Promise<void> {
     const { signal } = this.#closeController;
     while (this.#fault && !signal.aborted) {
       await this.#clock.sleep(PROBE_INTERVAL_MS, signal).catch(() => {});
@@ -111,7 +112,7 @@ export class ObjectStore {
   }
 
   async #probe(): Promise<void> {
-    await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } });
+    await this.#bucket.readXml({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } });
   }
 
   async #write(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
@@ -125,7 +126,7 @@ export class ObjectStore {
 
   async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
-    const creationXml = await this.#bucket.read({
+    const creationXml = await this.#bucket.readXml({
       method: 'POST',
       key,
       query: { uploads: '' },
@@ -137,25 +138,26 @@ export class ObjectStore {
       const parts: string[] = [];
       for (let from = 0; from < bytes.byteLength; from += UPLOAD_PART_BYTES) {
         const body = bytes.subarray(from, from + UPLOAD_PART_BYTES);
-        const [partNumber, digest] = [String(parts.length + 1), await computeChecksum(body)];
+        const partNumber = String(parts.length + 1);
+        const checksum = await computeChecksum(body);
         const query = { partNumber, uploadId };
         const upload = {
           method: 'PUT',
           key,
           query,
-          headers: { 'x-amz-checksum-sha256': digest },
+          headers: { 'x-amz-checksum-sha256': checksum },
           body,
         } as const;
         const answer = await this.#bucket.send(upload);
         answer?.discard();
         const etag = (answer?.headers['etag'] ?? '').replace(/["&<>]/g, '');
         parts.push(
-          `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${etag}"</ETag><ChecksumSHA256>${digest}</ChecksumSHA256></Part>`,
+          `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${etag}"</ETag><ChecksumSHA256>${checksum}</ChecksumSHA256></Part>`,
         );
       }
 
       const partList = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
-      await this.#bucket.read({
+      await this.#bucket.readXml({
         method: 'POST',
         key,
         query: { uploadId },
@@ -183,19 +185,21 @@ export class ObjectStore {
 
   async #list(prefix: string): Promise<ListedObject[]> {
     const objects: ListedObject[] = [];
-    let token: string | undefined;
+    let continuationToken: string | undefined;
     do {
-      const page = { ...(token !== undefined && { 'continuation-token': token }) };
-      const xml = await this.#bucket.read({
+      const page = {
+        ...(continuationToken !== undefined && { 'continuation-token': continuationToken }),
+      };
+      const xml = await this.#bucket.readXml({
         method: 'GET',
         query: { 'list-type': '2', prefix, ...page },
       });
       objects.push(...parseListedObjects(xml));
-      token =
+      continuationToken =
         findElementText(xml, 'IsTruncated') === 'true'
           ? findElementText(xml, 'NextContinuationToken')
           : undefined;
-    } while (token !== undefined);
+    } while (continuationToken !== undefined);
 
     return objects;
   }

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import { encodeRequest, IDEMPOTENCY_LIFETIME_MS, TEXT_SHARE } from '../runs/run-creation.ts';
-import { CreationRefused, type NewRun, type UserLimits } from '../runs/run-records.ts';
+import { CreationRefusedError, type NewRun, type UserLimits } from '../runs/run-records.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 import type { Db } from '../writer.ts';
 import type { UseCounter } from './use-counter.ts';
@@ -13,13 +13,13 @@ export interface RunInsert {
 }
 
 /** The id of a created run, or why it was not created. */
-export type RunCreationResult = string | CreationRefused;
+export type RunCreationResult = string | CreationRefusedError;
 
 /**
- * Rethrows an error unless the database refused the statement, because the single steps may then
- * succeed.
+ * Rethrows an error unless the database refused the statement: separate statements may then
+ * succeed. /
  */
-export function fallBackIfRefused(error: unknown): undefined {
+export function rethrowUnlessRefused(error: unknown): undefined {
   if (error instanceof DatabaseUnavailableError) throw error;
   // Refusals have a code: a unique key, a serialisation failure, a deadlock, or one invalid item
   // among several.
@@ -29,7 +29,7 @@ export function fallBackIfRefused(error: unknown): undefined {
 /**
  * Returns the statement that creates all runs of a user or none.
  *
- * @param lockClause says whether it waits for a user whom another process has locked
+ * @param lockClause the clause that locks users, which either waits for or skips locked ones
  */
 const createRunsSql = (lockClause: string): string => `
 with input as (
@@ -137,7 +137,7 @@ export async function createAllAtOnce(
   statement: string,
 ): Promise<readonly (RunCreationResult | undefined)[]> {
   const [{ limits, now }] = items as readonly [RunInsert, ...RunInsert[]];
-  const runs = withoutRepeatedKeys(items).map(item => item.run);
+  const runs = dropRepeatedKeys(items).map(item => item.run);
   const parameters = [
     runs.map(({ id }) => id),
     runs.map(({ promptVersionId }) => promptVersionId),
@@ -161,15 +161,15 @@ export async function createAllAtOnce(
     Math.floor(limits.maxMediaBytes * TEXT_SHARE),
     now,
   ];
-  const answer = await db
+  const result = await db
     .executeQuery<CreatedRow>(CompiledQuery.raw(statement, parameters))
-    .catch(fallBackIfRefused);
-  const rows = new Map(answer?.rows.map(row => [row.id, row]));
+    .catch(rethrowUnlessRefused);
+  const rows = new Map(result?.rows.map(row => [row.id, row]));
 
   return items.map(({ run }) => {
     const row = rows.get(run.id);
     if (row && row.earlierRunId !== null) {
-      return row.sameDigest === true ? row.earlierRunId : new CreationRefused('key');
+      return row.sameDigest === true ? row.earlierRunId : new CreationRefusedError('key');
     }
 
     if (!row?.isCreated) return undefined;
@@ -180,14 +180,16 @@ export async function createAllAtOnce(
 }
 
 /**
- * Leaves out all but the first of those with the same idempotency key, which wait for the first
- * one's answer.
+ * Leaves out runs whose idempotency key an earlier item has. They are created alone, and then get
+ * the run of that item.
  */
-function withoutRepeatedKeys(items: readonly RunInsert[]): readonly RunInsert[] {
+function dropRepeatedKeys(items: readonly RunInsert[]): readonly RunInsert[] {
   const seenKeys = new Set<string>();
   return items.filter(({ run: { userId, idempotency } }) => {
     if (idempotency === undefined) return true;
     const key = `${userId} ${idempotency.key}`;
-    return !seenKeys.has(key) && seenKeys.add(key);
+    const isFirst = !seenKeys.has(key);
+    seenKeys.add(key);
+    return isFirst;
   });
 }

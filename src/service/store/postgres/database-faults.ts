@@ -3,7 +3,7 @@ import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 
 /** PostgreSQL's code for a write to a read-only server, such as a standby. */
-export const READ_ONLY_CODE = /^25006$/;
+export const READ_ONLY_CODE = '25006';
 
 /**
  * PostgreSQL's codes for connection faults (08, 57P), too many connections, and read-only servers.

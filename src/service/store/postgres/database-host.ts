@@ -7,38 +7,42 @@ import type { HostAddress } from './database-url.ts';
 /** Maximum number of connections of one process. */
 const MAX_POOL_CONNECTIONS = 10;
 
-/** Maximum time to wait for a free connection. */
+/** Maximum time to wait for a free connection, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 8000;
 
-/** Maximum time of a statement, longer than any of the store takes. */
+/** Maximum time of a statement, in milliseconds: longer than any of the store takes. */
 const QUERY_TIMEOUT_MS = 60_000;
 
 /** The driver's message if a server does not accept a connection in time. */
-const CONNECT_TIMEOUT = 'timeout expired';
+const CONNECT_TIMEOUT_MESSAGE = 'timeout expired';
 
 /** The driver's message if TLS is required and the server has none. */
-const NO_TLS = 'The server does not support SSL connections';
+const NO_TLS_MESSAGE = 'The server does not support SSL connections';
 
 /** PostgreSQL's code of a refusal because all its connections are in use. */
-const TOO_MANY_CONNECTIONS = '53300';
+const TOO_MANY_CONNECTIONS_CODE = '53300';
 
-/** Time without an answer after which the server is probed. */
+/** Time without an answer after which the server is probed, in milliseconds. */
 const SILENCE_BEFORE_PROBE_MS = 2000;
 
-/** Maximum time to wait for the probe. */
+/** Maximum time to wait for the answer to a probe, in milliseconds. */
 const PROBE_TIMEOUT_MS = 4000;
 
-/** PostgreSQL's type id of 64-bit integers. Those of the store all fit into a JavaScript number. */
-const INT8 = 20;
+/**
+ * PostgreSQL's id of the type of 64-bit integers. All in the store fit into a JavaScript number.
+ */
+const INT8_TYPE_ID = 20;
 
-function chooseParser(oid: number, format: 'text' | 'binary'): unknown {
-  return oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format);
+function chooseParser(typeId: number, format: 'text' | 'binary'): unknown {
+  return typeId === INT8_TYPE_ID && format !== 'binary'
+    ? Number
+    : pg.types.getTypeParser(typeId, format);
 }
 
 interface HostOptions {
   readonly connectTimeoutMs: number;
   /** True to refuse connections to a server that accepts no writes. */
-  readonly mustWrite: boolean;
+  readonly needsWrites: boolean;
   /** Called when all connections are dropped. */
   readonly onDropped?: () => void;
 }
@@ -57,7 +61,7 @@ export class DatabaseHost {
 
   constructor(
     { name, config, fallsBackToPlain }: HostAddress,
-    { connectTimeoutMs, mustWrite, onDropped }: HostOptions,
+    { connectTimeoutMs, needsWrites, onDropped }: HostOptions,
   ) {
     this.name = name;
     this.#fallsBackToPlain = fallsBackToPlain;
@@ -81,7 +85,7 @@ export class DatabaseHost {
           super({ ...config, ...hostConfig });
         }
       },
-      ...(mustWrite && { verify: (client, done) => void verifyWrites(client, done) }),
+      ...(needsWrites && { verify: (client, done) => void verifyWrites(client, done) }),
     });
 
     // The pool replaces an idle connection that breaks.
@@ -94,7 +98,11 @@ export class DatabaseHost {
     try {
       return await this.#connect();
     } catch (error) {
-      if (!this.#fallsBackToPlain || !(error instanceof Error) || error.message !== NO_TLS) {
+      if (
+        !this.#fallsBackToPlain ||
+        !(error instanceof Error) ||
+        error.message !== NO_TLS_MESSAGE
+      ) {
         throw error;
       }
       // Later connections stay plain too.
@@ -111,7 +119,7 @@ export class DatabaseHost {
     try {
       return await client.query(config);
     } catch (error) {
-      if (READ_ONLY_CODE.test(getErrorCode(error) ?? '')) this.drop('it has become read-only');
+      if (getErrorCode(error) === READ_ONLY_CODE) this.drop('it has become read-only');
       throw error;
     } finally {
       clearInterval(watch);
@@ -136,7 +144,9 @@ export class DatabaseHost {
         const isAwaited = this.#rejectFunctions.delete(reject);
         if (client === undefined) {
           reject(error ?? new Error('connection terminated'));
-          if (error?.message === CONNECT_TIMEOUT) this.#rejectWaiting('it accepts no connections');
+          if (error?.message === CONNECT_TIMEOUT_MESSAGE) {
+            this.#rejectWaiting('it accepts no connections');
+          }
         } else if (isAwaited) {
           resolve(client);
         } else {
@@ -172,7 +182,7 @@ export class DatabaseHost {
       await client.query('select 1');
       return true;
     } catch (error) {
-      return !isUnavailable(error) || getErrorCode(error) === TOO_MANY_CONNECTIONS;
+      return !isUnavailable(error) || getErrorCode(error) === TOO_MANY_CONNECTIONS_CODE;
     } finally {
       client.end().catch(() => {});
     }

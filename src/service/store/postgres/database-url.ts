@@ -27,19 +27,19 @@ export interface DatabaseAddress {
   readonly hosts: readonly HostAddress[];
   /** Hosts, ports and name, for messages. */
   readonly name: string;
-  /** Maximum time for a host to accept a connection. */
+  /** Maximum time for a host to accept a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
   /**
    * False if statements must not be prepared, because a pooler gives each transaction another
    * connection.
    */
-  readonly prepares: boolean;
+  readonly usesPreparedStatements: boolean;
 }
 
 const CONNECT_TIMEOUT_S = 5;
 
-/** Parameters that the driver doesn't know, or interprets differently from libpq. */
-const UNSHARED_PARAMETERS = [
+/** Parameters read here, because the driver doesn't know them or interprets them unlike libpq. */
+const OWN_PARAMETERS = [
   'prepare',
   'target_session_attrs',
   'connect_timeout',
@@ -53,7 +53,7 @@ const UNSHARED_PARAMETERS = [
  * The files in which Debian and Fedora keep the CAs of the system. Node has CAs of its own and
  * doesn't read them.
  */
-const SYSTEM_CAS = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
+const SYSTEM_CA_FILES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
 
 /**
  * Parses the URL of `--database` or PROMPTRUN_DATABASE_URL like libpq, with several hosts and
@@ -86,7 +86,7 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   return {
     hosts,
     name: `${hosts.map(host => host.name).join(',')}${first.pathname}`,
-    prepares: parsePrepare(parameters.get('prepare')),
+    usesPreparedStatements: parsePrepare(parameters.get('prepare')),
     connectTimeoutMs: 1000 * parseConnectTimeout(parameters.get('connect_timeout')),
   };
 }
@@ -131,7 +131,7 @@ function formatHostName({ hostname, port }: URL): string {
 function buildPoolConfig(url: URL, env: Env): HostAddress['config'] {
   const ssl = readTls(url, env);
   const plain = new URL(url);
-  for (const name of UNSHARED_PARAMETERS) plain.searchParams.delete(name);
+  for (const name of OWN_PARAMETERS) plain.searchParams.delete(name);
   return { connectionString: plain.href, ...(ssl !== undefined && { ssl }) };
 }
 
@@ -141,21 +141,21 @@ function readTls(
   env: Env,
 ): boolean | ConnectionOptions | undefined {
   const mode = searchParams.get('sslmode');
-  const root = readCertificate(searchParams, 'sslrootcert');
+  const ca = readCertificate(searchParams, 'sslrootcert');
   const cert = readCertificate(searchParams, 'sslcert');
   const key = readCertificate(searchParams, 'sslkey');
 
-  const files = { ...(root && { ca: root }), ...(cert && { cert }), ...(key && { key }) };
+  const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   switch (mode) {
     case null:
-      return root || cert || key ? files : undefined;
+      return ca || cert || key ? files : undefined;
     case 'disable':
     case 'allow':
       return false;
     case 'require':
       // Only the named CA is trusted.
-      return root
+      return ca
         ? { ...files, checkServerIdentity: acceptAnyHost }
         : { ...files, rejectUnauthorized: false };
     case 'prefer':
@@ -181,7 +181,7 @@ function readTls(
  */
 function withSystemCertificates(files: ConnectionOptions, env: Env): ConnectionOptions {
   if (files.ca !== undefined) return files;
-  const systemCertificates = [...SYSTEM_CAS, env['NODE_EXTRA_CA_CERTS'] ?? '']
+  const systemCertificates = [...SYSTEM_CA_FILES, env['NODE_EXTRA_CA_CERTS'] ?? '']
     .filter(existsSync)
     .map(file => readFileSync(file));
   return {

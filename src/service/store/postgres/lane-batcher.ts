@@ -16,11 +16,11 @@ export class LaneBatcher<T, R> {
   /** The waiting items of each working lane, by owner. */
   readonly #lanes = new Map<string, Map<string, QueuedItem<T, R>[]>>();
   readonly #processBatch: ProcessBatch<T, R>;
-  readonly #maxSize: number;
+  readonly #maxBatchSize: number;
 
-  constructor(processBatch: ProcessBatch<T, R>, maxSize: number) {
+  constructor(processBatch: ProcessBatch<T, R>, maxBatchSize: number) {
     this.#processBatch = processBatch;
-    this.#maxSize = maxSize;
+    this.#maxBatchSize = maxBatchSize;
   }
 
   /** Returns true while items of a lane wait or are processed. */
@@ -28,6 +28,7 @@ export class LaneBatcher<T, R> {
     return this.#lanes.has(lane);
   }
 
+  /** Adds an item to a lane. Resolves with its result. */
   add(lane: string, item: T, owner = lane): Promise<R> {
     return new Promise((resolve, reject) => {
       const workingLane = this.#lanes.get(lane);
@@ -46,7 +47,7 @@ export class LaneBatcher<T, R> {
 
   async #work(lane: string, itemsByOwner: Map<string, QueuedItem<T, R>[]>): Promise<void> {
     while (true) {
-      const batch = takeTurns(itemsByOwner, this.#maxSize);
+      const batch = takeTurns(itemsByOwner, this.#maxBatchSize);
       if (batch.length === 0) {
         this.#lanes.delete(lane);
         return;
@@ -61,14 +62,14 @@ export class LaneBatcher<T, R> {
   }
 }
 
-/** Takes at most `max` items, one of each owner after the other. */
+/** Removes and returns at most `max` items, one of each owner in turn. */
 function takeTurns<T extends object>(itemsByOwner: Map<string, T[]>, max: number): T[] {
   const batch: T[] = [];
   for (const [owner, items] of itemsByOwner) {
     if (batch.length === max) break;
     const item = items.shift();
     if (item !== undefined) batch.push(item);
-    // Set again, the owner comes after all others.
+    // A map lists the key that was set last at its end, so the owner comes after all others.
     itemsByOwner.delete(owner);
     if (items.length > 0) itemsByOwner.set(owner, items);
   }

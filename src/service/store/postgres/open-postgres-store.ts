@@ -9,11 +9,11 @@ import type { Tables } from '../tables.ts';
 import { createBlobRows } from './blob-rows.ts';
 import { explainDatabaseFault } from './database-faults.ts';
 import { readDatabaseUrl } from './database-url.ts';
-import { LeasedWorkers } from './leases.ts';
+import { LeasedWorkers } from './leased-workers.ts';
 import { migratePostgres } from './migrate.ts';
 import { createDatabasePool } from './pool.ts';
-import { createRequestRates } from './request-rates.ts';
 import { createRunWrites } from './run-writes.ts';
+import { createSharedRateLimiter } from './shared-rate-limiter.ts';
 
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
@@ -58,13 +58,13 @@ export async function openPostgresStore(
     db,
     isShared: true,
     workers: new LeasedWorkers(db),
-    runWrites: createRunWrites,
+    createRunWrites,
     blobs: {
       media: createBlobs('media'),
       inputs: createBlobs('inputs'),
       texts: createBlobs('texts'),
     },
-    requestRates: perSecond => createRequestRates(db, perSecond),
+    createRateLimiter: perSecond => createSharedRateLimiter(db, perSecond),
     close: () => db.destroy(),
   });
 }

@@ -10,12 +10,12 @@ import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
 
 /**
- * Maximum time that a request waits until a lost server is found again. The search continues
- * without it.
+ * Maximum time that a request waits until a lost server is found again, in milliseconds. The search
+ * then continues without the request.
  */
-const LOST_WAIT_MS = 1000;
+const LOST_SERVER_WAIT_MS = 1000;
 
-/** Interval of attempts at a server that accepts no writes. */
+/** Pause before a server that refused is asked again, in milliseconds. */
 const RETRY_INTERVAL_MS = 250;
 
 /**
@@ -25,14 +25,14 @@ const RETRY_INTERVAL_MS = 250;
 const MAX_PREPARED_STATEMENTS = 200;
 
 /**
- * Number of connections to test, and of rounds, because a pooler under load may keep the servers of
- * some for a while.
+ * Number of connections to test, and of rounds of tests: a pooler under load may let connections
+ * keep their servers for a while. /
  */
 const TESTED_CONNECTIONS = 2;
 const TEST_ROUNDS = 10;
 
 /** PostgreSQL's codes for a prepared statement that already exists, and for one that doesn't. */
-const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
+const STATEMENT_FAULT_CODES: readonly (string | undefined)[] = ['42P05', '26000'];
 
 /** The connections of a process to its database. */
 export interface DatabasePool extends PostgresPool {
@@ -48,17 +48,17 @@ export interface DatabasePool extends PostgresPool {
 export function createDatabasePool({
   hosts,
   connectTimeoutMs,
-  prepares,
+  usesPreparedStatements,
 }: DatabaseAddress): DatabasePool {
   const primary = new PrimaryServer(hosts, connectTimeoutMs);
-  const names = new StatementNames(prepares ? MAX_PREPARED_STATEMENTS : 0);
+  const statementNames = new StatementNames(usesPreparedStatements ? MAX_PREPARED_STATEMENTS : 0);
   return {
     async connect() {
       const { host, client } = await primary.connect().catch(rethrowUnavailable);
-      return wrapClient(host, client, names);
+      return wrapClient(host, client, statementNames);
     },
     async check() {
-      if (prepares && (await mayLoseStatements(primary).catch(rethrowUnavailable))) {
+      if (usesPreparedStatements && (await mayLoseStatements(primary).catch(rethrowUnavailable))) {
         throw prepareFalseError();
       }
     },
@@ -76,13 +76,13 @@ class PrimaryServer {
   readonly #hosts: readonly DatabaseHost[];
   #current: DatabaseHost | undefined;
   #search: Promise<DatabaseHost> | undefined;
-  #wasFound = false;
+  #wasEverFound = false;
 
   constructor(addresses: readonly HostAddress[], connectTimeoutMs: number) {
-    const mustWrite = addresses.length > 1;
+    const needsWrites = addresses.length > 1;
     this.#hosts = addresses.map(address => {
       const onDropped = (): void => this.#forgetPrimary(host);
-      const host = new DatabaseHost(address, { connectTimeoutMs, mustWrite, onDropped });
+      const host = new DatabaseHost(address, { connectTimeoutMs, needsWrites, onDropped });
       return host;
     });
   }
@@ -99,11 +99,11 @@ class PrimaryServer {
       }
     }
 
-    this.#search ??= this.#find().finally(() => {
+    this.#search ??= this.#findPrimary().finally(() => {
       this.#search = undefined;
     });
-    const host = this.#wasFound
-      ? await waitAtMost(LOST_WAIT_MS, serviceClock, this.#search)
+    const host = this.#wasEverFound
+      ? await waitAtMost(LOST_SERVER_WAIT_MS, serviceClock, this.#search)
       : await this.#search;
     if (host === undefined) throw new DatabaseUnavailableError('the database no longer answers');
     return { host, client: await host.connect() };
@@ -121,7 +121,7 @@ class PrimaryServer {
    * Asks all servers at once. Retries those that refuse until all have answered once, because a
    * standby may be promoted while a silent server is waited for.
    */
-  #find(): Promise<DatabaseHost> {
+  #findPrimary(): Promise<DatabaseHost> {
     const reasons = new Map<DatabaseHost, string>();
     return new Promise((resolve, reject) => {
       let isOver = false;
@@ -150,7 +150,7 @@ class PrimaryServer {
 
   #setPrimary(host: DatabaseHost): void {
     this.#current = host;
-    this.#wasFound = true;
+    this.#wasEverFound = true;
     for (const other of this.#hosts) {
       if (other !== host) other.drop('another server is the primary');
     }
@@ -201,7 +201,7 @@ async function mayLoseStatements(primary: PrimaryServer): Promise<boolean> {
     }
     return false;
   } catch (error) {
-    if (!STATEMENT_FAULTS.includes(getErrorCode(error))) throw error;
+    if (!STATEMENT_FAULT_CODES.includes(getErrorCode(error))) throw error;
     return true;
   } finally {
     // Closes the connections, and the statement with them.
@@ -218,11 +218,11 @@ function prepareFalseError(): DatabaseUrlError {
 function wrapClient(
   host: DatabaseHost,
   client: pg.PoolClient,
-  names: StatementNames,
+  statementNames: StatementNames,
 ): PostgresPoolClient {
   const query = (text: string, parameters: readonly unknown[]): Promise<unknown> => {
     // Only transactions and migrations have statements without parameters, which need no preparing.
-    const name = parameters.length > 0 ? names.getName(text) : undefined;
+    const name = parameters.length > 0 ? statementNames.getName(text) : undefined;
     return host
       .query(client, { text, values: [...parameters], ...(name !== undefined && { name }) })
       .catch(rethrowUnavailable);

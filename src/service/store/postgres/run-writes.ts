@@ -1,7 +1,7 @@
 import { writeNewRun } from '../runs/run-creation.ts';
 import { endRun } from '../runs/run-endings.ts';
 import {
-  CreationRefused,
+  CreationRefusedError,
   type NewRun,
   type RunOutcome,
   type RunWrites,
@@ -12,16 +12,16 @@ import {
   CREATE_RUNS,
   CREATE_RUNS_UNLESS_LOCKED,
   createAllAtOnce,
-  fallBackIfRefused,
   type RunCreationResult,
   type RunInsert,
+  rethrowUnlessRefused,
 } from './create-runs.ts';
 import { endAllAtOnce, type RunEnding } from './end-runs.ts';
 import { LaneBatcher } from './lane-batcher.ts';
 import { createUseCounter, type UseCounter } from './use-counter.ts';
 
 /** Maximum number of creations or endings in one statement. */
-const MAX_BATCH = 64;
+const MAX_BATCH_SIZE = 64;
 
 /**
  * Creates and ends runs in batches of one statement, which is its own transaction. All users share
@@ -32,15 +32,15 @@ export function createRunWrites(db: Db, writer: Writer): RunWrites {
   const useCounter = createUseCounter(db);
   const sharedBatches = new LaneBatcher<RunInsert, RunCreationResult | undefined>(
     items => createAllAtOnce(db, useCounter, items, CREATE_RUNS_UNLESS_LOCKED),
-    MAX_BATCH,
+    MAX_BATCH_SIZE,
   );
   const userBatches = new LaneBatcher<RunInsert, RunCreationResult>(
-    items => createOfUser(db, writer, useCounter, items),
-    MAX_BATCH,
+    items => createUserRuns(db, writer, useCounter, items),
+    MAX_BATCH_SIZE,
   );
   const endings = new LaneBatcher<RunEnding, boolean>(
     items => endEach(db, writer, items),
-    MAX_BATCH,
+    MAX_BATCH_SIZE,
   );
 
   return {
@@ -55,21 +55,21 @@ export function createRunWrites(db: Db, writer: Writer): RunWrites {
       };
 
       // A run that has already ended is rare, and takes more than one statement.
-      const result = await (run.outcome ? createAlone(writer, creation) : createTogether());
-      if (result instanceof CreationRefused) throw result;
+      const result = await (run.outcome ? createSeparately(writer, creation) : createTogether());
+      if (result instanceof CreationRefusedError) throw result;
       return result;
     },
     end: (id: string, userId: number, worker: string, outcome: RunOutcome): Promise<boolean> => {
       const changesUser = outcome.status === 'failed' || outcome.media.length > 0;
       return endings.add(changesUser ? String(userId) : '', { id, worker, outcome });
     },
-    pendingUses: (promptId: string): number => useCounter.pending(promptId),
+    countPendingUses: (promptId: string): number => useCounter.countPending(promptId),
     flush: () => useCounter.flush(),
   };
 }
 
 /** Creates runs of one user, one by one if they can't be created together. */
-async function createOfUser(
+async function createUserRuns(
   db: Db,
   writer: Writer,
   useCounter: UseCounter,
@@ -78,34 +78,34 @@ async function createOfUser(
   const jointResults = await createAllAtOnce(db, useCounter, items, CREATE_RUNS);
   const results: RunCreationResult[] = [];
   for (const [index, item] of items.entries()) {
-    results.push(jointResults[index] ?? (await createAlone(writer, item)));
+    results.push(jointResults[index] ?? (await createSeparately(writer, item)));
   }
   return results;
 }
 
 /** Creates a run statement by statement, which names the reason of a refusal. */
-async function createAlone(
+async function createSeparately(
   writer: Writer,
   { run, limits, now }: RunInsert,
-): Promise<string | CreationRefused> {
+): Promise<string | CreationRefusedError> {
   try {
     return await writer.write(trx => writeNewRun(trx, run, limits, now));
   } catch (error) {
-    if (error instanceof CreationRefused) return error;
+    if (error instanceof CreationRefusedError) return error;
     throw error;
   }
 }
 
 /**
- * Ends runs, one by one if they can't be ended together. Returns for each if it had not ended
- * before.
+ * Ends runs, one by one if they can't be ended together. Returns for each run true if it had not
+ * ended before.
  */
 async function endEach(
   db: Db,
   writer: Writer,
   items: readonly RunEnding[],
 ): Promise<readonly boolean[]> {
-  const endedIds = await endAllAtOnce(db, items).catch(fallBackIfRefused);
+  const endedIds = await endAllAtOnce(db, items).catch(rethrowUnlessRefused);
   if (endedIds) return items.map(({ id }) => endedIds.has(id));
   const results: boolean[] = [];
   for (const { id, worker, outcome } of items) {

@@ -1,8 +1,8 @@
 import type { Db } from '../writer.ts';
 
 /**
- * Interval of writing the uses of prompts. Written with each creation, they would make all users
- * wait for each other.
+ * Interval at which the uses of prompts are written, in milliseconds. If each creation wrote them,
+ * all users would wait for each other. /
  */
 const USES_INTERVAL_MS = 1000;
 
@@ -36,7 +36,7 @@ export function createUseCounter(db: Db) {
       timer ??= setTimeout(() => void flush(), USES_INTERVAL_MS).unref();
     },
     /** Returns the uses of a prompt that are counted, and not yet being written. */
-    pending: (promptId: string): number => counts.get(promptId) ?? 0,
+    countPending: (promptId: string): number => counts.get(promptId) ?? 0,
     flush,
   };
 }

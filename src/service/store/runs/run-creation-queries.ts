@@ -4,9 +4,9 @@ import { PreparedQuery, type ValueOf } from '../prepared-query.ts';
 import { selectRunnableVersion } from '../prompts-store.ts';
 import type { Db } from '../writer.ts';
 import type { EndColumns } from './run-endings.ts';
-import type { Idempotency, NewColumn, NewRun } from './run-records.ts';
+import type { Idempotency, NewRun, NewRunColumn } from './run-records.ts';
 
-interface RowOfNewRun extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndColumns, 'status'> {
+interface NewRunRow extends Pick<NewRun, NewRunColumn | 'textBytes'>, Omit<EndColumns, 'status'> {
   readonly status: RunStatus;
   readonly createdAt: number;
   readonly request: string | null;
@@ -77,7 +77,7 @@ interface ReservedValues {
   readonly userId: number;
   readonly credits: number;
   readonly inputBytes: number;
-  /** The most media bytes that the user may have without this run. */
+  /** Maximum size of the media that the user has already, in bytes. */
   readonly maxMediaBytes: number;
   readonly nowMicros: number;
 }
@@ -98,7 +98,7 @@ export const RESERVE_CREDITS_AND_SPACE = new PreparedQuery((db, value: ValueOf<R
     .returning('lastRunAt'),
 );
 
-export const INSERT_RUN = new PreparedQuery((db, value: ValueOf<RowOfNewRun>) =>
+export const INSERT_RUN = new PreparedQuery((db, value: ValueOf<NewRunRow>) =>
   db.insertInto('runs').values({
     id: value('id'),
     userId: value('userId'),

@@ -11,7 +11,7 @@ import {
 } from './run-creation-queries.ts';
 import { toEndColumns, writeResults } from './run-endings.ts';
 import {
-  CreationRefused,
+  CreationRefusedError,
   type Idempotency,
   type NewRun,
   type StoredRequest,
@@ -28,14 +28,14 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 export const TEXT_SHARE = 1 / 64;
 
 /** The columns of a run that has not ended. */
-const UNENDED = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as const;
+const UNENDED_COLUMNS = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as const;
 
 /**
  * Writes a new run with its reservations, in the caller's transaction.
  *
  * @param now in milliseconds
  * @returns the run's id, or the id of the run that the same idempotency key and body created before
- * @throws {CreationRefused} which must roll the transaction back
+ * @throws {CreationRefusedError} which must roll the transaction back
  */
 export async function writeNewRun(
   db: Db,
@@ -43,14 +43,15 @@ export async function writeNewRun(
   limits: UserLimits,
   now: number,
 ): Promise<string> {
-  const formerRunId = run.idempotency && (await claimKey(db, run, run.idempotency, now));
-  if (formerRunId !== undefined) return formerRunId;
+  const earlierRunId =
+    run.idempotency && (await claimIdempotencyKey(db, run, run.idempotency, now));
+  if (earlierRunId !== undefined) return earlierRunId;
 
-  await checkCaller(db, run);
-  const createdAt = await reserve(db, run, limits, now);
+  await requireCallerAndVersion(db, run);
+  const createdAt = await reserveCreditsAndSpace(db, run, limits, now);
 
   if (run.status === 'queued' && (await isQueueFull(db, run, limits))) {
-    throw new CreationRefused('queue');
+    throw new CreationRefusedError('queue');
   }
 
   await insertRun(db, run, createdAt);
@@ -59,10 +60,10 @@ export async function writeNewRun(
 }
 
 /**
- * Claims an idempotency key; returns the run that it created before, if any. Concurrent creations
- * with the same key wait here, and get the run of the first.
+ * Claims an idempotency key. Returns the id of the run that it created before; undefined if there
+ * is none. Concurrent creations with the same key wait here, and get the run of the first.
  */
-async function claimKey(
+async function claimIdempotencyKey(
   db: Db,
   { id: runId, userId }: NewRun,
   { key, digest }: Idempotency,
@@ -79,34 +80,44 @@ async function claimKey(
   });
   if (numAffectedRows === 1n) return undefined;
 
-  const former = await db
+  const earlierClaim = await db
     .selectFrom('idempotencyKeys')
     .select(['digest', 'runId'])
     .where('userId', '=', userId)
     .where('key', '=', key)
     .executeTakeFirstOrThrow();
-  if (former.digest !== digest) throw new CreationRefused('key');
-  return former.runId;
+  if (earlierClaim.digest !== digest) throw new CreationRefusedError('key');
+  return earlierClaim.runId;
 }
 
 /**
- * Checks that the caller's key and plan, and the version, still exist since the request arrived.
+ * Checks that the caller's key and plan, and the version, still exist.
+ *
+ * @throws {CreationRefusedError} if one was removed after the request arrived
  */
-async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
+async function requireCallerAndVersion(
+  db: Db,
+  { keyId, userId, promptVersionId }: NewRun,
+): Promise<void> {
   const caller = await (keyId === undefined
     ? FIND_CALLER.findFirst(db, { userId })
     : FIND_CALLER_WITH_API_KEY.findFirst(db, { userId, keyId }));
-  if (!caller) throw new CreationRefused('caller');
+  if (!caller) throw new CreationRefusedError('caller');
   if (!(await FIND_RUNNABLE_VERSION.findFirst(db, { promptVersionId }))) {
-    throw new CreationRefused('version');
+    throw new CreationRefusedError('version');
   }
 }
 
 /**
- * Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's
- * list.
+ * Reserves credits and space of the user. Returns the `createdAt` of the run, by which the user's
+ * list is ordered.
  */
-async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
+async function reserveCreditsAndSpace(
+  db: Db,
+  run: NewRun,
+  limits: UserLimits,
+  now: number,
+): Promise<number> {
   const { userId, credits, inputBytes } = run;
   const maxMediaBytes = await computeMaxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
@@ -124,7 +135,7 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
     .select('credits')
     .where('id', '=', userId)
     .executeTakeFirst();
-  throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
+  throw new CreationRefusedError(user && user.credits >= credits ? 'space' : 'credits');
 }
 
 /** Returns the most media bytes that the user may have without this run if it is to be created. */
@@ -134,11 +145,11 @@ async function computeMaxMediaBytes(
   limits: UserLimits,
 ): Promise<number> {
   if (textBytes === 0 && !needsSpace) return Number.MAX_SAFE_INTEGER;
-  const unfinishedTexts = await SUM_UNFINISHED_TEXTS.findFirst(db, { userId });
-  const texts = (unfinishedTexts?.bytes ?? 0) + textBytes;
-  if (needsSpace) return limits.maxMediaBytes - inputBytes - texts - 1;
-  const isWithinShare = texts <= Math.floor(limits.maxMediaBytes * TEXT_SHARE);
-  return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.maxMediaBytes - texts;
+  const unfinished = await SUM_UNFINISHED_TEXTS.findFirst(db, { userId });
+  const allTextBytes = (unfinished?.bytes ?? 0) + textBytes;
+  if (needsSpace) return limits.maxMediaBytes - inputBytes - allTextBytes - 1;
+  const isWithinShare = allTextBytes <= Math.floor(limits.maxMediaBytes * TEXT_SHARE);
+  return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.maxMediaBytes - allTextBytes;
 }
 
 async function isQueueFull(
@@ -147,7 +158,7 @@ async function isQueueFull(
   { maxQueuedRuns }: UserLimits,
 ): Promise<boolean> {
   if (maxQueuedRuns === 0) return true;
-  const last = await db
+  const lastAllowedRun = await db
     .selectFrom('runs')
     .select('id')
     .where('userId', '=', userId)
@@ -155,7 +166,7 @@ async function isQueueFull(
     .offset(maxQueuedRuns - 1)
     .limit(1)
     .executeTakeFirst();
-  return last !== undefined;
+  return lastAllowedRun !== undefined;
 }
 
 /** Returns a request as JSON for its column, without texts that are kept as blobs. */
@@ -178,9 +189,9 @@ async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> 
   };
 
   const request = outcome?.forgetsRequest ? null : encodeRequest(run.request);
-  const state = outcome
+  const stateColumns = outcome
     ? { worker: null, ...toEndColumns(outcome) }
-    : { worker: run.worker, status: run.status, ...UNENDED };
-  await INSERT_RUN.run(db, { ...row, request, ...state });
+    : { worker: run.worker, status: run.status, ...UNENDED_COLUMNS };
+  await INSERT_RUN.run(db, { ...row, request, ...stateColumns });
   await COUNT_USE.run(db, { promptId: run.promptId });
 }

@@ -104,13 +104,13 @@ export function toEndColumns({
   };
 }
 
-/** Writes the media, usage and refund of a run whose end is written. */
+/** Writes the media, usage and refund of a run whose end has been written. */
 export async function writeResults(
   db: Db,
-  { id, userId, credits: reserved }: Pick<Tables['runs'], 'id' | 'userId' | 'credits'>,
+  { id, userId, credits: reservedCredits }: Pick<Tables['runs'], 'id' | 'userId' | 'credits'>,
   { status, media, usage }: RunOutcome,
 ): Promise<void> {
-  const credits = status === 'failed' ? reserved : 0;
+  const credits = status === 'failed' ? reservedCredits : 0;
   const bytes = media.reduce((sum, { size }) => sum + size, 0);
   if (credits > 0) await db.updateTable('runs').set({ credits: 0 }).where('id', '=', id).execute();
 

@@ -4,15 +4,17 @@ import type { Db } from '../writer.ts';
 import { parseStoredRun, type StoredRun } from './run-records.ts';
 import { selectRunsWithIds, selectUserRun } from './run-selections.ts';
 
-/** A query for a page of a user's runs. Times are in microseconds; `from` is inclusive, `until` exclusive. */
+/** A query for a page of a user's runs. */
 export interface RunPageQuery {
   readonly userId: number;
   readonly status?: RunStatus | undefined;
-  readonly from?: number | undefined;
-  readonly until?: number | undefined;
-  /** A run's id: only runs created before it, the nearest first. */
+  /** The earliest `createdAt`. */
+  readonly fromMicros?: number | undefined;
+  /** The time before which the runs were created. */
+  readonly untilMicros?: number | undefined;
+  /** The id of a run, to list runs created before it, the nearest first. */
   readonly startingAfter?: string | undefined;
-  /** A run's id: only runs created after it, the nearest to it. */
+  /** The id of a run, to list runs created after it, the nearest first. */
   readonly endingBefore?: string | undefined;
   readonly limit: number;
 }
@@ -25,7 +27,7 @@ export interface PageLimits {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Reads these runs in order: the first, and as many more as fit. */
+/** Reads these runs in order: the first one, and as many more as fit into the limit. */
 export async function readRuns(
   db: Db,
   ids: readonly string[],
@@ -39,28 +41,29 @@ export async function readRuns(
 }
 
 /**
- * Reads the ids of a page in time proportional to its size, nearest to the cursor first; undefined
- * if the cursor is not a run of the user. No two runs of a user have the same `createdAt`.
+ * Reads the ids of a page, nearest to the cursor first. Returns undefined if the cursor is not a
+ * run of the user. Needs time proportional to the size of the page. No two runs of a user have the
+ * same `createdAt`. /
  */
 export async function readPageIds(db: Db, { userId, status, limit, ...filter }: RunPageQuery) {
   const { startingAfter, endingBefore } = filter;
-  let { from = 0, until = Number.MAX_SAFE_INTEGER } = filter;
+  let { fromMicros = 0, untilMicros = Number.MAX_SAFE_INTEGER } = filter;
   const cursor = startingAfter ?? endingBefore;
   if (cursor !== undefined) {
     const run = await selectUserRun(db, userId, cursor).select('createdAt').executeTakeFirst();
     if (!run) return undefined;
     if (endingBefore === undefined) {
-      until = Math.min(until, run.createdAt);
+      untilMicros = Math.min(untilMicros, run.createdAt);
     } else {
-      from = Math.max(from, run.createdAt + 1);
+      fromMicros = Math.max(fromMicros, run.createdAt + 1);
     }
   }
 
   let query = db.selectFrom('runs').select('id').where('userId', '=', userId);
   if (status !== undefined) query = query.where('status', '=', status);
   const rows = await query
-    .where('createdAt', '>=', from)
-    .where('createdAt', '<', until)
+    .where('createdAt', '>=', fromMicros)
+    .where('createdAt', '<', untilMicros)
     .orderBy('createdAt', endingBefore === undefined ? 'desc' : 'asc')
     .limit(limit + 1)
     .execute();

@@ -8,9 +8,9 @@ export interface QueueClaim {
   readonly worker: string;
   /** The number of runs to claim; users with no running run get one even beyond it. */
   readonly capacity: number;
-  /** The number of runs that it is running, by user. */
-  readonly running: ReadonlyMap<number, number>;
-  /** The models it offers; undefined for all. */
+  /** The number of runs that the worker is running, by user. */
+  readonly runningCounts: ReadonlyMap<number, number>;
+  /** The names of the models that it has; undefined for all. */
   readonly models?: readonly string[] | undefined;
   /** False to leave runs with images in the queue; default true. */
   readonly allowsImages?: boolean | undefined;
@@ -22,7 +22,10 @@ export interface DeadWorkerRules {
   readonly maxDeaths: number;
   /** Returns the error message of the failed run. */
   readonly explainFailure: (runId: string) => string;
-  /** The same for a program, whose run fails at the first death; default: `explainFailure`. */
+  /**
+   * Returns the same for the run of a program, which fails at the first death; default
+   * `explainFailure`.
+   */
   readonly explainProgramFailure?: (runId: string) => string;
 }
 
@@ -65,9 +68,9 @@ export class RunQueue {
   /**
    * Claims as many queued runs as the worker has capacity for, each user's oldest first, and
    * marks them as running. Beyond its capacity, each user with no running run still gets one.
-   * `moreLeft` is true if there may be more for this worker.
+   * `hasMore` is true if there may be more for this worker.
    */
-  async claim(claim: QueueClaim): Promise<{ runs: QueuedRun[]; moreLeft: boolean }> {
+  async claim(claim: QueueClaim): Promise<{ runs: QueuedRun[]; hasMore: boolean }> {
     const userQueues = await selectClaimable(this.#db, claim)
       .select(({ fn }) => [
         'userId',
@@ -77,13 +80,13 @@ export class RunQueue {
       .groupBy('userId')
       .execute();
     const turns = allotTurns(userQueues, claim);
-    if (turns.size === 0) return { runs: [], moreLeft: userQueues.length > 0 };
+    if (turns.size === 0) return { runs: [], hasMore: userQueues.length > 0 };
 
     const runs = await this.#writer.write(trx =>
       claimOldest(trx, turns, claim, { isShared: this.#isShared }),
     );
     const queuedCount = userQueues.reduce((sum, { count }) => sum + count, 0);
-    return { runs, moreLeft: queuedCount > runs.length };
+    return { runs, hasMore: queuedCount > runs.length };
   }
 
   /** Returns the number of queued runs that a worker with these models could claim. */
@@ -95,7 +98,7 @@ export class RunQueue {
   }
 
   /** Returns the ids of a worker's running runs, according to the store. */
-  async findRunning(worker: string): Promise<string[]> {
+  async findRunningIds(worker: string): Promise<string[]> {
     const runs = await this.#db
       .selectFrom('runs')
       .select('id')
@@ -124,17 +127,17 @@ interface UserQueue {
  */
 function allotTurns(
   userQueues: readonly UserQueue[],
-  { capacity, running }: QueueClaim,
+  { capacity, runningCounts }: QueueClaim,
 ): ReadonlyMap<number, number> {
-  const turns = new Map<number, number>();
+  const turnCounts = new Map<number, number>();
   const countRunning = (userId: number): number =>
-    (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
+    (runningCounts.get(userId) ?? 0) + (turnCounts.get(userId) ?? 0);
   for (let claimed = 0; ; claimed += 1) {
     const [next] = userQueues
-      .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
+      .filter(({ userId, count }) => count > (turnCounts.get(userId) ?? 0))
       .sort((a, b) => countRunning(a.userId) - countRunning(b.userId) || a.oldest - b.oldest);
-    if (!next || (claimed >= capacity && countRunning(next.userId) > 0)) return turns;
-    turns.set(next.userId, (turns.get(next.userId) ?? 0) + 1);
+    if (!next || (claimed >= capacity && countRunning(next.userId) > 0)) return turnCounts;
+    turnCounts.set(next.userId, (turnCounts.get(next.userId) ?? 0) + 1);
   }
 }
 

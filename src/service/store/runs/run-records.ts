@@ -8,7 +8,7 @@ export type StoredOutput =
   | { type: 'text' | 'error'; data: string }
   | { type: 'image' | 'video'; media: string; mediaType: string; createdAt: number };
 
-/** The request of a run, from which it can be run and rerun. */
+/** The request of a run, from which the run is carried out, and can be repeated. */
 export interface StoredRequest {
   textInputs: Record<string, string>;
   /** Media types of the input images. Their bytes are blobs, kept for a day. */
@@ -28,11 +28,11 @@ export interface StoredRequest {
 export type Idempotency = Pick<Tables['idempotencyKeys'], 'key' | 'digest'>;
 
 /** A new run. Its credits are the reserved estimate. */
-export interface NewRun extends Pick<Tables['runs'], NewColumn> {
+export interface NewRun extends Pick<Tables['runs'], NewRunColumn> {
   promptId: string;
   /** The caller's API key, which must still exist; undefined if there is none to check. */
   keyId?: string | undefined;
-  /** Size of its input texts. */
+  /** Size of its input texts, in bytes. */
   textBytes: number;
   status: 'queued' | 'running';
   request: StoredRequest;
@@ -43,7 +43,7 @@ export interface NewRun extends Pick<Tables['runs'], NewColumn> {
   outcome?: RunOutcome | undefined;
 }
 
-export type NewColumn =
+export type NewRunColumn =
   | 'id'
   | 'userId'
   | 'promptVersionId'
@@ -61,6 +61,7 @@ export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'requ
   readonly deaths?: number;
 };
 
+/** The limits of each user. */
 export interface UserLimits {
   /** Maximum number of queued runs. */
   maxQueuedRuns: number;
@@ -72,7 +73,7 @@ export interface UserLimits {
  * A creation that the store refused: too few credits, a full queue, too little space, an
  * idempotency key used with another body, a caller without key or plan, or a withdrawn version.
  */
-export class CreationRefused extends Error {
+export class CreationRefusedError extends Error {
   constructor(readonly reason: 'credits' | 'queue' | 'space' | 'key' | 'caller' | 'version') {
     super(reason);
   }
@@ -81,6 +82,7 @@ export class CreationRefused extends Error {
 /** The tokens and cost of a run. */
 export type StoredUsage = Omit<Tables['runUsage'], 'runId'>;
 
+/** The end of a run. */
 export interface RunOutcome {
   status: 'succeeded' | 'failed';
   outputs: StoredOutput[];
@@ -96,7 +98,7 @@ export interface RunOutcome {
   warnings?: readonly string[] | undefined;
   /** The fault if no model answered. Known to the worker only, never stored. */
   fault?: EngineFault | undefined;
-  /** True if its model was asked and nothing came back; known like `fault`. */
+  /** True if its model was asked and nothing came back. Known to the worker only, never stored. */
   isUnanswered?: boolean | undefined;
 }
 
@@ -137,7 +139,7 @@ export function findOutcome(run: StoredRun | undefined): RunOutcome | undefined 
 
 /** A database's own way to create and end runs. */
 export interface RunWrites {
-  /** @throws {CreationRefused} */
+  /** @throws {CreationRefusedError} */
   create(run: NewRun, limits: UserLimits, now: number): Promise<string>;
   /**
    * Returns false if the run has already ended. Only endings that change the user's balance wait
@@ -145,7 +147,7 @@ export interface RunWrites {
    */
   end(id: string, userId: number, worker: string, outcome: RunOutcome): Promise<boolean>;
   /** Returns the uses of a prompt that are counted but not yet written. */
-  pendingUses(promptId: string): number;
+  countPendingUses(promptId: string): number;
   /** Writes pending uses. */
   flush(): Promise<void>;
 }

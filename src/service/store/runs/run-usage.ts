@@ -2,7 +2,7 @@ import type { Db } from '../writer.ts';
 import { toNonEmpty } from './run-selections.ts';
 
 /** A run with its usage. `promptModel` is the model that the prompt names. */
-export type RunWithUsage = ReturnType<typeof withUsage>;
+export type RunWithUsage = ReturnType<typeof toRunWithUsage>;
 
 /** Returns the usage of those of these runs that belong to the user. */
 export async function readRunsUsage(
@@ -10,7 +10,7 @@ export async function readRunsUsage(
   userId: number,
   ids: readonly string[],
 ): Promise<RunWithUsage[]> {
-  return (await selectUsage(db, userId, ids)).map(withUsage);
+  return (await selectUsage(db, userId, ids)).map(toRunWithUsage);
 }
 
 function selectUsage(db: Db, userId: number, ids: readonly string[]) {
@@ -35,10 +35,10 @@ function selectUsage(db: Db, userId: number, ids: readonly string[]) {
 }
 
 /**
- * Builds the usage of a row; undefined if the model needs no provider, or the run never got an
- * answer.
+ * Returns a row as a run with its usage, which is undefined if the model needs no provider, or the
+ * run never got an answer.
  */
-function withUsage({ usageOf, model, input, output, cached, cost, ...row }: UsageRow) {
+function toRunWithUsage({ usageOf, model, input, output, cached, cost, ...row }: UsageRow) {
   const { estimated, answers, ...run } = row;
   const counts = { input, output, cached, cost, estimated: estimated ?? 0, answers: answers ?? 1 };
   const storedUsage = { model: model ?? run.promptModel, ...counts };

@@ -60,7 +60,7 @@ export class RunsStore {
   }
 
   /** Deletes idempotency keys older than 24 hours. */
-  async forgetKeys(now: number) {
+  async deleteExpiredKeys(now: number) {
     const before = now - IDEMPOTENCY_LIFETIME_MS;
     await this.#writer.write(trx =>
       trx.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute(),
@@ -108,20 +108,20 @@ export class RunsStore {
 
   /** Returns those of these runs whose input images must be kept. */
   filterWithImages(ids: readonly string[]) {
-    return readIds(selectRunsWithIds(this.#db, ids).where('inputBytes', '>', 0));
+    return readRunIds(selectRunsWithIds(this.#db, ids).where('inputBytes', '>', 0));
   }
 
   /** Returns those of these runs whose request is kept. */
   filterWithRequests(ids: readonly string[]) {
-    return readIds(selectRunsWithIds(this.#db, ids).where('request', 'is not', null));
+    return readRunIds(selectRunsWithIds(this.#db, ids).where('request', 'is not', null));
   }
 
   /**
-   * Releases the space of input images of ended runs, of one user or from before a time; returns
-   * their ids, also if another process releases them at the same time.
+   * Releases the space of the input images of ended runs, of one user or created before a time.
+   * Returns the ids of the runs, even of those that another process releases at the same time.
    */
-  forgetImages(selection: { before: number } | { userId: number }) {
-    return this.#writer.write(trx => forgetImages(trx, selection));
+  releaseImages(selection: { before: number } | { userId: number }) {
+    return this.#writer.write(trx => releaseImages(trx, selection));
   }
 }
 
@@ -140,12 +140,12 @@ async function findCreatedRun(db: Db, userId: number, key: string, now: number) 
   return { digest, run: parseStoredRun(run) };
 }
 
-async function readIds(runs: ReturnType<typeof selectRunsWithIds>): Promise<Set<string>> {
+async function readRunIds(runs: ReturnType<typeof selectRunsWithIds>): Promise<Set<string>> {
   const rows = await runs.clearSelect().select('id').execute();
   return new Set(rows.map(row => row.id));
 }
 
-async function forgetImages(
+async function releaseImages(
   db: Db,
   selection: { before: number } | { userId: number },
 ): Promise<string[]> {

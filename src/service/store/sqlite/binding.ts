@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { noSqliteError } from '../store-errors.ts';
 
 /**
- * Maximum time to wait for a lock, long because hundreds of processes may want it one after the
+ * Maximum time to wait for a lock, in milliseconds: hundreds of processes may want it one after the
  * other.
  */
-const BUSY_TIMEOUT_MS = 120_000;
+const MAX_LOCK_WAIT_MS = 120_000;
 
-/** Maximum pause between two attempts. */
+/** Maximum pause between two attempts, in milliseconds. */
 const MAX_BUSY_PAUSE_MS = 60;
 
 const SQLITE_BUSY = 5;
@@ -16,7 +16,7 @@ const SQLITE_PROTOCOL = 15;
 const SQLITE_NOTADB = 26;
 
 /** Result codes by message, because the packaged binding omits the code if reading rows fails. */
-const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
+const CODES_BY_MESSAGE: Readonly<Record<string, number>> = {
   'database is locked': SQLITE_BUSY,
   'database disk image is malformed': SQLITE_CORRUPT,
   'locking protocol': SQLITE_PROTOCOL,
@@ -26,7 +26,7 @@ const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
 /** The first release that can't lose commits while another process runs a checkpoint. */
 const FIRST_SAFE_VERSION = [3, 51, 3] as const;
 
-/** The part of both SQLite bindings' common interface that is used here. */
+/** The part that is used here of the interface that both SQLite bindings have. */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;
@@ -56,11 +56,14 @@ export async function openSqlite(file: string): Promise<SqliteDatabase> {
 }
 
 /**
- * Loads the SQLite binding for a Node. Falls back to an unsafe built-in one rather than to none.
+ * Loads a SQLite binding: the built-in one if its version is safe, else the packaged one. If that
+ * can't be loaded, an unsafe built-in one is better than none.
+ *
+ * @throws {DataDirectoryError} if none can be loaded
  */
 export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<SqliteModule> {
   const builtIn = sqlite === undefined ? undefined : loadBuiltInSqlite();
-  if (builtIn && isSafe(sqlite ?? '')) return builtIn;
+  if (builtIn && isSafeVersion(sqlite ?? '')) return builtIn;
   try {
     return await import('./packaged-sqlite.ts');
   } catch (error) {
@@ -69,7 +72,7 @@ export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<Sq
   }
 }
 
-function isSafe(version: string): boolean {
+function isSafeVersion(version: string): boolean {
   const parts = version.split('.').map(Number);
   const index = FIRST_SAFE_VERSION.findIndex((part, index) => parts[index] !== part);
   return index < 0 || (parts[index] ?? 0) > (FIRST_SAFE_VERSION[index] ?? 0);
@@ -91,13 +94,13 @@ function loadBuiltInSqlite(): SqliteModule | undefined {
 }
 
 /** Returns true if another connection holds a lock, perhaps only briefly. */
-export function isBusy(error: unknown): boolean {
+export function isBusyError(error: unknown): boolean {
   const code = findSqliteCode(error);
   return code === SQLITE_BUSY || code === SQLITE_PROTOCOL;
 }
 
 /** Returns true if the file is not a database, or a damaged one. */
-export function isDamage(error: unknown): boolean {
+export function isDamageError(error: unknown): boolean {
   const code = findSqliteCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
@@ -106,18 +109,18 @@ export function isDamage(error: unknown): boolean {
 function findSqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  return CODE_OF_MESSAGE[error.message];
+  return CODES_BY_MESSAGE[error.message];
 }
 
 /** Retries `work` as long as another connection holds the lock that it needs. */
 export async function retryWhileLocked<T>(work: () => T | Promise<T>): Promise<T> {
-  let firstBusy: number | undefined;
+  let firstBusyAt: number | undefined;
   while (true) {
     try {
       return await work();
     } catch (error) {
-      firstBusy ??= performance.now();
-      if (!isBusy(error) || performance.now() - firstBusy > BUSY_TIMEOUT_MS) throw error;
+      firstBusyAt ??= performance.now();
+      if (!isBusyError(error) || performance.now() - firstBusyAt > MAX_LOCK_WAIT_MS) throw error;
       // Random, so that waiting processes don't all retry at once.
       await sleep(Math.random() * MAX_BUSY_PAUSE_MS);
     }

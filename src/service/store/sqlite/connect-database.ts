@@ -8,45 +8,45 @@ import { tryPlaceFile } from '../../../files/writing/write-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { damagedStoreError } from '../store-errors.ts';
-import { isDamage, openSqlite, retryWhileLocked, type SqliteDatabase } from './binding.ts';
+import { isDamageError, openSqlite, retryWhileLocked, type SqliteDatabase } from './binding.ts';
+import type { LockedWorkers } from './locked-workers.ts';
 import { LogFlush } from './log-flush.ts';
-import { createSchema, isForeign, migrateSqlite } from './migrate.ts';
-import type { LockedWorkers } from './worker-locks.ts';
+import { createSchema, isForeignDatabase, migrateSqlite } from './migrate.ts';
 
-/** Maximum time that a statement blocks this process while it waits for another's transaction. */
-const BUSY_TIMEOUT_MS = 100;
+/** Time for which a statement blocks this process while another one writes, in milliseconds. */
+const STATEMENT_BUSY_TIMEOUT_MS = 100;
 
 /**
  * Maximum size of a database, in bytes, for a full check at every start, which takes a few
  * milliseconds.
  */
-const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
+const MAX_CHECKED_BYTES = 2 * 1024 * 1024;
 
 /** The suffixes of a database's files. */
 const DATABASE_FILE_SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /**
- * Opens the database in WAL mode; creates or migrates it if necessary. Commits are durable once
- * `log` has been flushed; without a log they are durable at once. `isMigrated` is true if it had an
- * older schema.
+ * Opens the database in WAL mode, and creates or migrates it if necessary. Commits are durable once
+ * `log` has been flushed; if there is no `log`, each commit is durable when it returns.
+ * `isMigrated` is true if the database had an older schema.
  *
- * @throws {DataDirectoryError} if the file is empty, damaged or another program's
+ * @throws {DataDirectoryError} if the file is empty, damaged or another program's /
  */
 export async function connectDatabase(file: string) {
-  const size = (await readFileSize(file)) ?? (await createDatabase(file));
-  if (size === 0) throw damagedStoreError(file, 'it is empty');
+  const sizeBytes = (await readFileSize(file)) ?? (await createDatabase(file));
+  if (sizeBytes === 0) throw damagedStoreError(file, 'it is empty');
   try {
-    return await openCheckedDatabase(file, size);
+    return await openCheckedDatabase(file, sizeBytes);
   } catch (error) {
-    throw isDamage(error) ? damagedStoreError(file, (error as Error).message) : error;
+    throw isDamageError(error) ? damagedStoreError(file, (error as Error).message) : error;
   }
 }
 
-async function openCheckedDatabase(file: string, size: number) {
+async function openCheckedDatabase(file: string, sizeBytes: number) {
   const database = await openSqlite(file);
   try {
-    database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    const isForeignFile = await retryWhileLocked(() => isForeign(database));
+    database.exec(`pragma busy_timeout = ${STATEMENT_BUSY_TIMEOUT_MS}`);
+    const isForeignFile = await retryWhileLocked(() => isForeignDatabase(database));
     if (isForeignFile) throw damagedStoreError(file, 'it is the database of another program');
 
     // Two processes that open a new file at once can meet a lock here despite the busy timeout.
@@ -56,7 +56,10 @@ async function openCheckedDatabase(file: string, size: number) {
     // empties.
     database.exec('pragma synchronous = full; pragma fullfsync = on; pragma foreign_keys = on');
     const isMigrated = await retryWhileLocked(() => migrateSqlite(database, file));
-    if (size <= MAX_CHECKED_SIZE) await retryWhileLocked(() => checkIntegrity(database, file));
+    if (sizeBytes <= MAX_CHECKED_BYTES) {
+      await retryWhileLocked(() => checkIntegrity(database, file));
+    }
+
     const log = await LogFlush.open(database);
     if (log) database.exec('pragma synchronous = normal');
 
@@ -110,8 +113,8 @@ async function readFileSize(file: string): Promise<number | undefined> {
 }
 
 /**
- * Renames the database and its logs, so that a new one can be created. Returns the new name, which
- * contains the time; undefined without a database.
+ * Renames the database and its logs, so that a new one can be created. Returns the new path, which
+ * contains the time; undefined if there is no database.
  *
  * @throws {DataDirectoryError} if another process uses it
  */
@@ -129,13 +132,13 @@ export async function putStoreAside(
   }
 
   const time = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
-  const aside = file.replace(/\.db$/, `-aside-${time}.db`);
+  const asideFile = file.replace(/\.db$/, `-aside-${time}.db`);
   for (const suffix of DATABASE_FILE_SUFFIXES) {
-    await renameOver(`${file}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
+    await renameOver(`${file}${suffix}`, `${asideFile}${suffix}`).catch((error: unknown) => {
       if (getErrorCode(error) !== 'ENOENT') throw error;
     });
   }
 
   await syncDirectory(path.dirname(file));
-  return aside;
+  return asideFile;
 }

@@ -13,7 +13,7 @@ import {
   type SqliteValue,
 } from './binding.ts';
 
-const MAX_STATEMENTS = 200;
+const MAX_CACHED_STATEMENTS = 200;
 
 /**
  * Returns a Kysely dialect over one connection of either SQLite binding. The caller closes the
@@ -52,15 +52,15 @@ class StoreDriver extends SqliteDriver {
 }
 
 function createKyselyDatabase(database: SqliteDatabase): KyselyDatabase {
-  const prepared = new Map<string, SqliteStatement>();
+  const cachedStatements = new Map<string, SqliteStatement>();
   return {
     prepare(sql) {
-      const statement = prepared.get(sql) ?? database.prepare(sql);
-      if (prepared.size >= MAX_STATEMENTS) prepared.clear();
-      prepared.set(sql, statement);
+      const statement = cachedStatements.get(sql) ?? database.prepare(sql);
+      if (cachedStatements.size >= MAX_CACHED_STATEMENTS) cachedStatements.clear();
+      cachedStatements.set(sql, statement);
 
       return {
-        // True if it returns rows.
+        // True if the statement returns rows.
         reader: /^\s*(select|with)\b|\breturning\b/i.test(sql),
         all: values => statement.all(...(values as SqliteValue[])),
         run: values => statement.run(...(values as SqliteValue[])),

@@ -14,8 +14,8 @@ const STATISTICS = `
   analyze sqlite_schema;`;
 
 const SQLITE_MIGRATIONS = buildMigrations({
-  serialKey: 'integer primary key',
-  byKey: 'without rowid',
+  serialKeyType: 'integer primary key',
+  clusteredByKey: 'without rowid',
   extraStatements: STATISTICS,
 });
 
@@ -66,7 +66,7 @@ function runInTransaction<T>(database: SqliteDatabase, work: () => T): T {
 }
 
 /** Returns true if the file has tables, but not one that every version of the store has. */
-export function isForeign(database: SqliteDatabase): boolean {
+export function isForeignDatabase(database: SqliteDatabase): boolean {
   const names = database.prepare("select name from sqlite_schema where type = 'table'").all() as {
     name: string;
   }[];

@@ -5,17 +5,17 @@ import { buildStore, MIGRATED_NOTICE, type Store, type StoreOptions } from '../s
 import type { Tables } from '../tables.ts';
 import { connectDatabase, putStoreAside } from './connect-database.ts';
 import { createStoreDialect } from './dialect.ts';
-import { createWorkerLocks } from './worker-locks.ts';
+import { createLockedWorkers } from './locked-workers.ts';
 
 /** Opens the SQLite store in the data directory, and creates it if it doesn't exist. */
 export async function openSqliteStore(
   file: string,
-  { dataDir, worker = 'serve', clock, newStore = false, onNotice, onQuery }: StoreOptions,
+  { dataDir, workerKind = 'serve', clock, newStore = false, onNotice, onQuery }: StoreOptions,
 ): Promise<Store> {
-  const workers = createWorkerLocks(dataDir, worker, clock);
+  const workers = createLockedWorkers(dataDir, workerKind, clock);
   if (newStore) {
-    const aside = await putStoreAside(file, workers, clock);
-    if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
+    const asideFile = await putStoreAside(file, workers, clock);
+    if (asideFile !== undefined) onNotice?.(`the former store is kept as ${asideFile}`);
   }
 
   const { database, isMigrated, log } = await connectDatabase(file);

@@ -18,12 +18,14 @@ export default function loadPackedBinding(): unknown {
   const digest = digests[name];
   if (digest === undefined) throw new Error('there is no binary for this platform');
 
-  const read = (): Buffer => {
+  const unpack = (): Buffer => {
     const { brotliDecompressSync } = process.getBuiltinModule('node:zlib'); // 2 ms that later starts do without
     return brotliDecompressSync(readFileSync(resolveInstalledFile(`dist/prebuilds/${name}.br`)));
   };
 
   const module: { exports: unknown } = { exports: {} };
-  withUnpackedFile({ name: 'sqlite.node', digest, read }, file => process.dlopen(module, file));
+  withUnpackedFile({ name: 'sqlite.node', digest, read: unpack }, file =>
+    process.dlopen(module, file),
+  );
   return module.exports;
 }

@@ -271,7 +271,7 @@ describe('media in an object store', () => {
   test('that are large go in parts, and come back whole or in part', async () => {
     const store = new ObjectStore({
       location: parseMediaUrl(MEDIA, objects.env),
-      space: 'x',
+      keyPrefix: 'x',
       clock: serviceClock,
     });
     const blobs = store.createBlobs('media');

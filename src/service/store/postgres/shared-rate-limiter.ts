@@ -3,10 +3,10 @@ import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Db } from '../writer.ts';
 
 /**
- * Limits the requests of each key over all instances: bursts of up to `perSecond`, refilled over a
- * second. `countRequest` returns the time to wait in milliseconds; 0 if the request is granted.
+ * Returns a limiter of the requests of each key over all instances. It allows bursts of `perSecond`
+ * requests and refills within a second.
  */
-export function createRequestRates(db: Db, perSecond: number): RateLimiter {
+export function createSharedRateLimiter(db: Db, perSecond: number): RateLimiter {
   const interval = sql`${1 / perSecond} * interval '1 second'`;
   // The burst is what a second grants, but at least one request.
   const burst = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;
@@ -19,14 +19,14 @@ export function createRequestRates(db: Db, perSecond: number): RateLimiter {
         set "nextAt" = greatest("requestRates"."nextAt", clock_timestamp()) + ${interval}
         where greatest("requestRates"."nextAt", clock_timestamp()) + ${interval} <= clock_timestamp() + ${burst}
         returning true as "granted"`.execute(db);
-      return rows.length > 0 ? 0 : await readWait(db, keyId, sql`${interval} - ${burst}`);
+      return rows.length > 0 ? 0 : await readWaitMs(db, keyId, sql`${interval} - ${burst}`);
     },
   };
 }
 
-async function readWait(db: Db, keyId: string, beyond: ReturnType<typeof sql>): Promise<number> {
+async function readWaitMs(db: Db, keyId: string, offset: ReturnType<typeof sql>): Promise<number> {
   const { rows } = await sql<{ ms: number }>`
-    select (extract(epoch from "nextAt" + ${beyond} - clock_timestamp()) * 1000)::float8 as "ms"
+    select (extract(epoch from "nextAt" + ${offset} - clock_timestamp()) * 1000)::float8 as "ms"
     from "requestRates" where "keyId" = ${keyId}`.execute(db);
   return Math.max(1, rows[0]?.ms ?? 1);
 }

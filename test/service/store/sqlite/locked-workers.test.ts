@@ -1,10 +1,10 @@
 import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { serviceClock } from '../../../src/service/core/clock.ts';
-import { createWorkerLocks } from '../../../src/service/store/sqlite/worker-locks.ts';
-import { temporaryDirectory } from '../../support/context.ts';
-import { hasLinks } from '../../support/system.ts';
+import { serviceClock } from '../../../../src/service/core/clock.ts';
+import { createLockedWorkers } from '../../../../src/service/store/sqlite/locked-workers.ts';
+import { temporaryDirectory } from '../../../support/context.ts';
+import { hasLinks } from '../../../support/system.ts';
 
 test.runIf(hasLinks)(
   'the lock of a dead worker is removed even while an owner removes its own',
@@ -19,7 +19,7 @@ test.runIf(hasLinks)(
     // Listed, and gone for whoever asks about it.
     await symlink(path.join(workers, 'nowhere'), path.join(workers, 'gone.lock'));
 
-    await createWorkerLocks(dataDir, 'command', serviceClock).sweep();
+    await createLockedWorkers(dataDir, 'command', serviceClock).removeDead();
 
     expect(await readdir(workers)).toEqual(['gone.lock']);
   },

@@ -6,48 +6,51 @@ import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { listWrittenBefore } from '../blobs/blob-files.ts';
 import type { WorkerKind } from '../store.ts';
-import { isBusy, openSqlite, retryWhileLocked, type SqliteDatabase } from './binding.ts';
+import { isBusyError, openSqlite, retryWhileLocked, type SqliteDatabase } from './binding.ts';
 
 /** The workers of an SQLite store. */
-export type LockedWorkers = ReturnType<typeof createWorkerLocks>;
+export type LockedWorkers = ReturnType<typeof createLockedWorkers>;
 
 const LOCK_FOLDER = 'workers';
 const LOCK_SUFFIX = '.lock';
 
-/** Prefix of the names of commands. */
+/** Prefix of the worker ids of commands. */
 const COMMAND_PREFIX = 'command-';
 
-/** Age below which a lock file is left alone, because its worker may not have locked it yet. */
-const NEW_LOCK_MS = 60_000;
+/** Age below which a lock file is kept, in milliseconds: its worker may not have locked it yet. */
+const MIN_DEAD_LOCK_AGE_MS = 60_000;
 
 /**
- * Returns workers that are identified by locks, not process ids: each locks its own file, and the
+ * Returns workers that are known to be alive by their locks: each locks a file of its own, and the
  * operating system releases the lock however the process ends.
  */
-export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
+export function createLockedWorkers(dataDir: string, kind: WorkerKind, clock: Clock) {
   const directory = path.join(dataDir, LOCK_FOLDER);
   const toLockPath = (worker: string): string => path.join(directory, `${worker}${LOCK_SUFFIX}`);
-  const name = `${kind === 'command' ? COMMAND_PREFIX : ''}${randomUUID()}`;
+  const workerId = `${kind === 'command' ? COMMAND_PREFIX : ''}${randomUUID()}`;
   let lock: Promise<SqliteDatabase> | undefined;
 
   return {
     async register() {
-      lock ??= takeWorkerLock(toLockPath(name)).catch((error: unknown) => {
+      lock ??= takeWorkerLock(toLockPath(workerId)).catch((error: unknown) => {
         lock = undefined;
         throw error;
       });
       await lock;
-      return name;
+      return workerId;
     },
     getWorkerKind: (worker: string): WorkerKind =>
       worker.startsWith(COMMAND_PREFIX) ? 'command' : 'serve',
-    isAlive: async (worker: string) => worker === name || (await isLocked(toLockPath(worker))),
+    isAlive: async (worker: string) => worker === workerId || (await isLocked(toLockPath(worker))),
     /** Returns true if another process uses the store. */
-    isUsedByOthers: () => isInUse(dataDir, toLockPath(name)),
-    async sweep() {
-      for (const lockName of await listWrittenBefore(directory, clock.now() - NEW_LOCK_MS)) {
+    isUsedByOthers: () => isStoreInUse(dataDir, toLockPath(workerId)),
+    async removeDead() {
+      for (const lockName of await listWrittenBefore(
+        directory,
+        clock.now() - MIN_DEAD_LOCK_AGE_MS,
+      )) {
         const file = path.join(directory, lockName);
-        if (isLock(lockName) && file !== toLockPath(name) && !(await isLocked(file))) {
+        if (isLockName(lockName) && file !== toLockPath(workerId) && !(await isLocked(file))) {
           await removeIfClosed(file);
         }
       }
@@ -56,7 +59,7 @@ export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Cloc
       if (!lock) return;
       (await lock).close();
       lock = undefined;
-      await removeIfClosed(toLockPath(name));
+      await removeIfClosed(toLockPath(workerId));
     },
   };
 }
@@ -66,7 +69,7 @@ export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Cloc
  *
  * @param ownLock the lock of this process, which doesn't count
  */
-export async function isInUse(dataDir: string, ownLock?: string): Promise<boolean> {
+export async function isStoreInUse(dataDir: string, ownLock?: string): Promise<boolean> {
   for (const file of await listLockFiles(path.join(dataDir, LOCK_FOLDER))) {
     if (file !== ownLock && (await isLocked(file))) return true;
   }
@@ -93,14 +96,14 @@ async function isLocked(file: string): Promise<boolean> {
     database.exec('begin exclusive');
     return false;
   } catch (error) {
-    if (isBusy(error)) return true;
+    if (isBusyError(error)) return true;
     throw error;
   } finally {
     database.close();
   }
 }
 
-/** Removes a lock file. On Windows, one that another process has open is left to a later sweep. */
+/** Removes a lock file. On Windows, one that another process has open is removed later. */
 async function removeIfClosed(file: string): Promise<void> {
   await rm(file, { force: true }).catch((error: unknown) => {
     if (getErrorCode(error) !== 'EBUSY') throw error;
@@ -117,9 +120,9 @@ async function exists(file: string): Promise<boolean> {
 async function listLockFiles(directory: string): Promise<string[]> {
   if (!(await exists(directory))) return [];
   const names = await readdir(directory);
-  return names.filter(isLock).map(name => path.join(directory, name));
+  return names.filter(isLockName).map(name => path.join(directory, name));
 }
 
-function isLock(name: string): boolean {
+function isLockName(name: string): boolean {
   return name.endsWith(LOCK_SUFFIX);
 }
