@@ -349,7 +349,7 @@ describe('imports between folders', () => {
       'binary.ts',
       'main.ts',
       'run-process.ts',
-      'files/installed/start-built.ts', // hands it on to a process
+      'files/installed/fork-built.ts', // hands it on to a process
       'files/installed/unpacked-file.ts', // the executable's own cache
     ]);
   });

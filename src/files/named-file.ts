@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { getErrorCode } from '../utils/error-utils.ts';
-import { formatNumber } from '../utils/grouped-digits.ts';
+import { formatNumber } from '../utils/format-number.ts';
 import { isLink } from './writing/write-below.ts';
 
 /**

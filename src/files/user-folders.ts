@@ -16,7 +16,7 @@ export function findHomeDirectory(env: Env): string | undefined {
 
 /** A user's folder for one kind of files, on each platform. */
 interface FolderPlaces {
-  /** By the XDG base directory specification. */
+  /** The XDG base directory. */
   readonly linux: VariableFolder;
   /** The folder in the home directory. */
   readonly mac: string;

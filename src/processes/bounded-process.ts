@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { forkBuilt } from '../files/installed/start-built.ts';
+import { forkBuilt } from '../files/installed/fork-built.ts';
 import { toError } from '../utils/error-utils.ts';
 import { LimitExceededError, pastTimeError } from '../utils/limit-exceeded.ts';
 import { type ErrorClasses, type ProcessReply, restoreError } from './process-messages.ts';

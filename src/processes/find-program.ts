@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isLink } from '../files/writing/write-below.ts';
 import type { Env } from '../utils/env.ts';
 import { getErrorCode } from '../utils/error-utils.ts';
-import { findDefined } from '../utils/first-defined.ts';
+import { findDefined } from '../utils/find-defined.ts';
 import { readVariable } from './program-environment.ts';
 
 /**

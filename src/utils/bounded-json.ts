@@ -1,4 +1,4 @@
-import { formatNumber } from './grouped-digits.ts';
+import { formatNumber } from './format-number.ts';
 
 /**
  * Limits on foreign JSON. Three characters of it can take sixty bytes of memory and a microsecond.

@@ -93,12 +93,12 @@ it('reports progress while it waits', async () => {
       throw error;
     });
 
-  const seen: (string | undefined)[] = [];
+  const polledStatuses: (string | undefined)[] = [];
   const onPoll = ({ run, error }: PollEvent): void =>
-    void seen.push(run?.runStatus ?? error?.message);
+    void polledStatuses.push(run?.runStatus ?? error?.message);
   await service.waitForRun(created.runId, { onPoll });
 
-  expect(seen.at(-1)).toBe('succeeded');
+  expect(polledStatuses.at(-1)).toBe('succeeded');
 });
 
 it('sends the same creation again without paying twice if the service keeps its key', async () => {
@@ -122,15 +122,15 @@ it('goes through a proxy, and reports every request', async () => {
   const transport = await createTransport({
     proxy: { httpProxy: 'http://127.0.0.1:9', noProxy: '127.0.0.1' },
   });
-  const heard: string[] = [];
-  const through = new PromptService({
+  const events: string[] = [];
+  const proxiedService = new PromptService({
     baseUrl: local.service.url,
     apiKey: local.key,
     transport,
-    onEvent: ({ kind, method, status }) => heard.push([kind, method, status].join(' ').trim()),
+    onEvent: ({ kind, method, status }) => events.push([kind, method, status].join(' ').trim()),
   });
-  await through.account.credits();
-  await through.close();
+  await proxiedService.account.credits();
+  await proxiedService.close();
 
-  expect(heard).toEqual(['request GET', 'answer GET 200']);
+  expect(events).toEqual(['request GET', 'answer GET 200']);
 });

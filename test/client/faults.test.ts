@@ -20,14 +20,14 @@ const POST = { promptVersionId: 'v', inputs: {} };
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const serverError = failure(500, 'SERVER_ERROR', 'x');
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
-const cut = { ...success(run), cutAfter: 10 };
+const cutAnswer = { ...success(run), cutAfter: 10 };
 
 describe('a GET', () => {
   it.each<[string, ScriptedAnswer]>([
     ['a connection reset before the request was read', 'reset-before-body'],
     ['a connection reset after it', 'reset-after-body'],
     ['a connection closed without an answer', 'close'],
-    ['an answer cut short', cut],
+    ['an answer cut short', cutAnswer],
     ['an envelope with 500', serverError],
     ['an error page with 502', html(502)],
     ['an error page with 504', html(504)],
@@ -49,7 +49,7 @@ describe('a GET', () => {
     [string, ScriptedAnswer, typeof NetworkError | typeof ServiceError | typeof ProtocolError]
   >([
     ['resets', 'reset-after-body', NetworkError],
-    ['cut answers', cut, NetworkError],
+    ['cut answers', cutAnswer, NetworkError],
     ['500', serverError, ServiceError],
     ['502 pages', html(502), ProtocolError],
     ['429', limited, RateLimitError],
@@ -86,7 +86,7 @@ describe('a GET', () => {
     const error = await rejection(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
     expect(error.message).toContain('in time');
     expect(error.nothingSent).toBe(false);
-    expect(transport.requests).toBe(2);
+    expect(transport.requestCount).toBe(2);
   });
 });
 
@@ -95,7 +95,7 @@ describe('a POST', () => {
     ['a reset before the body was read', 'reset-before-body'],
     ['a reset after it', 'reset-after-body'],
     ['a closed connection', 'close'],
-    ['an answer cut short', cut],
+    ['an answer cut short', cutAnswer],
   ])('is never sent again after %s, which leaves in doubt what was sent', async (_, fault) => {
     const { client, service } = await startScript({ answer: fault });
     const error = await rejection(client.runs.create(POST), NetworkError);
@@ -263,7 +263,7 @@ describe('an aborted signal', () => {
     const { client } = await startScript({ answer: success(run), times: 3 });
     const signal = new CountingSignal();
     for (let i = 0; i < 3; i++) await client.runs.get('r', { signal: signal.signal });
-    expect(signal.listeners).toBe(0);
+    expect(signal.listenerCount).toBe(0);
   });
 });
 
@@ -305,10 +305,10 @@ async function* letters(text: string): AsyncGenerator<Uint8Array> {
 
 /** Sends requests that are never answered. */
 class SilentTransport implements Transport {
-  requests = 0;
+  requestCount = 0;
 
   request({ signal, onSent }: TransportRequest): Promise<never> {
-    this.requests++;
+    this.requestCount++;
     onSent?.();
     return new Promise((_, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error));
@@ -323,18 +323,18 @@ class SilentTransport implements Transport {
 /** Counts who listens to it. */
 class CountingSignal {
   readonly signal = new AbortController().signal;
-  listeners = 0;
+  listenerCount = 0;
 
   constructor() {
     const { signal } = this;
     const add = signal.addEventListener.bind(signal);
     const remove = signal.removeEventListener.bind(signal);
     signal.addEventListener = (...args: Parameters<typeof add>) => {
-      this.listeners++;
+      this.listenerCount++;
       add(...args);
     };
     signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      this.listeners--;
+      this.listenerCount--;
       remove(...args);
     };
   }

@@ -5,10 +5,10 @@ import { Redaction } from '../../src/client/http/redaction.ts';
 import { fillsSegment } from '../../src/client/url-path.ts';
 import { parseRetryAfter } from '../../src/net/retry-policy.ts';
 
-const MANY = 300_000;
+const CHARACTER_COUNT = 300_000;
 
-/** A time of a processor that quadratic work on so many characters exceeds by minutes. */
-const BOUND_MS = 3000;
+/** CPU time that quadratic work on so many characters exceeds by minutes. */
+const MAX_CPU_MS = 3000;
 
 const PIECES = [
   ' ',
@@ -60,12 +60,12 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
     ),
   'an identifier': fillsSegment,
   'a path': text => staysBelowBase(`/${text}`),
-  'a base URL': text => caught(() => normalizeBaseUrl(`https://x.example/${text}`)),
+  'a base URL': text => catchError(() => normalizeBaseUrl(`https://x.example/${text}`)),
   'Retry-After': text => parseRetryAfter(text, 0),
   'what may hold the key': text => redaction.redactValue({ [text]: [text] }),
 };
 
-function caught(work: () => unknown): unknown {
+function catchError(work: () => unknown): unknown {
   try {
     return work();
   } catch (error) {
@@ -75,18 +75,18 @@ function caught(work: () => unknown): unknown {
 
 describe.each(Object.entries(READERS))('%s of many characters', (_, read) => {
   it.each(PIECES)('all of them %j, is read soon', piece => {
-    const text = piece.repeat(MANY / piece.length);
-    const before = process.cpuUsage();
+    const text = piece.repeat(CHARACTER_COUNT / piece.length);
+    const usageBefore = process.cpuUsage();
     read(text);
     read(`${text}x`);
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(BOUND_MS);
+    const { user, system } = process.cpuUsage(usageBefore);
+    expect((user + system) / 1000).toBeLessThan(MAX_CPU_MS);
   });
 });
 
 it('an answer without an envelope, however long, is described in a line that fits on a screen', () => {
   const received = { method: 'GET', url: 'x', httpStatus: 200, headers: {}, receivedAt: 0 };
-  expect(() => parseEnvelope({ ...received, text: 'a'.repeat(MANY) }, redaction)).toThrow(
-    /^.{60,200}$/,
-  );
+  expect(() =>
+    parseEnvelope({ ...received, text: 'a'.repeat(CHARACTER_COUNT) }, redaction),
+  ).toThrow(/^.{60,200}$/);
 });

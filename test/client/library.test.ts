@@ -61,9 +61,9 @@ describe('the library', () => {
     'refuses the key %j without repeating it',
     apiKey => {
       const options = { baseUrl: 'https://service.example', apiKey: apiKey as string };
-      const make = (): unknown => new library.PromptService(options);
-      expect(make).toThrow(library.InvalidRequestError);
-      expect(make).toThrow(/^(?!.*schlüssel)/);
+      const createService = (): unknown => new library.PromptService(options);
+      expect(createService).toThrow(library.InvalidRequestError);
+      expect(createService).toThrow(/^(?!.*schlüssel)/);
     },
   );
 

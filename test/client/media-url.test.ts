@@ -6,7 +6,7 @@ const PUBLIC = 'https://service.example/v1';
 const LOCAL = 'http://127.0.0.1:8787/v1';
 const PRIVATE = 'http://10.0.0.5:8080/v1';
 
-describe('checkedMediaUrl', () => {
+describe('checkMediaUrl', () => {
   it('allows a file that the transport owns, but no other file, and no redirect to one', () => {
     const ownFile = 'file:///data/media/a.png';
     const owns = (url: URL): boolean => url.href === ownFile;

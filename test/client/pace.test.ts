@@ -7,17 +7,17 @@ const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '2' });
 const TURN = 'turn';
 
-/** A pace that lets everything through, and remembers what it was asked and told. */
+/** A pace that lets everything through and records its calls. */
 class CountingPace implements Pace {
-  readonly heard: string[] = [];
+  readonly calls: string[] = [];
 
   turn(): Promise<void> {
-    this.heard.push(TURN);
+    this.calls.push(TURN);
     return Promise.resolve();
   }
 
   answered({ limited: isLimited, retryAfterMs }: Parameters<Pace['answered']>[0]): void {
-    this.heard.push(isLimited ? `limited for ${retryAfterMs} ms` : 'answered');
+    this.calls.push(isLimited ? `limited for ${retryAfterMs} ms` : 'answered');
   }
 }
 
@@ -33,7 +33,7 @@ describe('a pace', () => {
       { answer: success(run) },
     );
     await client.runs.get('r', { pace });
-    expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
+    expect(pace.calls).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
   });
 
   it('is asked before each try of a download', async () => {
@@ -44,7 +44,7 @@ describe('a pace', () => {
     );
     const { body } = await client.download(`${service.origin}/a.png`, { pace });
     await body[Symbol.asyncIterator]().return?.();
-    expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
+    expect(pace.calls).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
   });
 
   it('is asked before each poll', async () => {
@@ -53,7 +53,7 @@ describe('a pace', () => {
       { answer: success(run) },
     );
     await client.waitForRun('r', { pace });
-    expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
+    expect(pace.calls).toEqual([TURN, 'answered', TURN, 'answered']);
   });
 
   it('can belong to a copy of a client that shares everything else with the original', async () => {
@@ -69,12 +69,12 @@ describe('a pace', () => {
     const { body } = await paced.download(`${service.origin}/a.png`);
     await body[Symbol.asyncIterator]().return?.();
 
-    expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
+    expect(pace.calls).toEqual([TURN, 'answered', TURN, 'answered']);
     expect(client.keepsIdempotencyKeys).toBe(true);
     expect(client.clock.offsetMs).toBe(paced.clock.offsetMs);
 
     await client.runs.get('r');
-    expect(pace.heard).toHaveLength(4);
+    expect(pace.calls).toHaveLength(4);
   });
 
   it('stops waiting when a signal for what is not sent yet aborts', async () => {

@@ -20,13 +20,14 @@ describe('running a prompt', () => {
       { expect: { path: '/runs/r' }, answer: success(succeededRun) },
     );
 
-    const seen: string[] = [];
-    const onProgress = ({ runStatus }: { runStatus: string }): number => seen.push(runStatus);
+    const reportedStatuses: string[] = [];
+    const onProgress = ({ runStatus }: { runStatus: string }): number =>
+      reportedStatuses.push(runStatus);
 
     await expect(client.run('hello', { name: 'Ada' }, { onProgress })).resolves.toEqual(
       succeededRun,
     );
-    expect(seen).toEqual(['running', 'succeeded']);
+    expect(reportedStatuses).toEqual(['running', 'succeeded']);
   });
 
   it('takes an id for a version first, then for a prompt', async () => {

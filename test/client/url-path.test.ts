@@ -4,7 +4,7 @@ import { InvalidRequestError } from '../../src/client/errors.ts';
 import { staysBelowBase } from '../../src/client/http/base-url.ts';
 import { urlPath } from '../../src/client/url-path.ts';
 
-describe('path', () => {
+describe('urlPath', () => {
   it('fills a segment with each value', () => {
     expect(urlPath`/runs/${'a'}/outputs/${'b'}`).toBe('/runs/a/outputs/b');
     expect(urlPath`/runs/${'a b?c#d&e=ü'}`).toBe('/runs/a%20b%3Fc%23d%26e%3D%C3%BC');
@@ -33,14 +33,14 @@ describe('path', () => {
     const unit = fc.oneof(fc.constantFrom('.', '/', '\\', '%', '2', 'e', 'f', '?', '#'), codeUnit);
     fc.assert(
       fc.property(fc.string({ unit }), value => {
-        let built: string;
+        let builtPath: string;
         try {
-          built = urlPath`/runs/${value}/end`;
+          builtPath = urlPath`/runs/${value}/end`;
         } catch (error) {
           return error instanceof InvalidRequestError;
         }
 
-        const { pathname, search, hash } = new URL(`http://loopback/v1${built}`);
+        const { pathname, search, hash } = new URL(`http://loopback/v1${builtPath}`);
         const parts = pathname.split('/');
 
         return (

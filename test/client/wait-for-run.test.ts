@@ -46,11 +46,11 @@ describe('waitForRun', () => {
 
   it.each(['succeeded', 'failed'])('returns the run once it has %s', async runStatus => {
     const run = { ...succeededRun, runStatus };
-    const expect_ = { method: 'GET', path: '/runs/r' };
+    const expectation = { method: 'GET', path: '/runs/r' };
     const { client } = await startScript(
-      { expect: expect_, answer: queued },
-      { expect: expect_, answer: running },
-      { expect: expect_, answer: success(run) },
+      { expect: expectation, answer: queued },
+      { expect: expectation, answer: running },
+      { expect: expectation, answer: success(run) },
     );
     await expect(waitForRun(client, 'r')).resolves.toEqual(run);
   });

@@ -25,9 +25,9 @@ describe('the proxies of an environment', () => {
 });
 
 describe('the proxy for a URL', () => {
-  const both = { httpsProxy: 'p:1', httpProxy: 'http://q:2' };
+  const proxies = { httpsProxy: 'p:1', httpProxy: 'http://q:2' };
   const findProxyHref = (url: string, noProxy = ''): string | undefined =>
-    findProxy(new URL(url), { ...both, noProxy })?.href;
+    findProxy(new URL(url), { ...proxies, noProxy })?.href;
 
   it('is that of its scheme', () => {
     expect(findProxyHref('https://far.example/')).toBe('http://p:1/');

@@ -22,7 +22,7 @@ function listWaits(policy: RetryPolicy, retryAfterMs?: number): number[] {
   }
 }
 
-describe('waitBeforeRetry', () => {
+describe('computeBackoff', () => {
   it('waits longer after each attempt, as often as the policy allows', () => {
     expect(listWaits(SERVICE_RETRIES)).toEqual([500, 1000, 2000]);
     expect(listWaits(PROVIDER_RETRIES)).toEqual([1000, 2000, 4000]);
@@ -39,7 +39,7 @@ describe('waitBeforeRetry', () => {
     }
   });
 
-  it('is impatient with a provider that asks for less, but not with a service', () => {
+  it('waits less if a provider asks for less, but not if a service does', () => {
     expect(listWaits(PROVIDER_RETRIES, 1)).toEqual([1, 1, 1]);
     expect(listWaits(SERVICE_RETRIES, 0)).toEqual([500, 1000, 2000]);
   });
@@ -54,7 +54,7 @@ describe('waitBeforeRetry', () => {
   });
 });
 
-describe('retryAfter', () => {
+describe('parseRetryAfter', () => {
   it('reads seconds', () => {
     expect(parseRetryAfter('0', NOW)).toBe(0);
     expect(parseRetryAfter(' 7 ', NOW)).toBe(7000);
@@ -67,13 +67,13 @@ describe('retryAfter', () => {
   });
 
   it.each([undefined, '', '-5', 'soon', '1e3', '5 apples', 'NaN', 'Infinity'])(
-    'makes nothing of %j',
+    'returns undefined for %j',
     header => {
       expect(parseRetryAfter(header, NOW)).toBeUndefined();
     },
   );
 
-  it('comes back to any date in whole seconds', () => {
+  it('reads any date that is a whole number of seconds away', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000_000 }), seconds => {
         const header = new Date(NOW + seconds * 1000).toUTCString();

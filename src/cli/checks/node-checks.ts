@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { type JsonValue, parseJson } from '../../files/formats/json.ts';
-import { PersistentPrograms } from '../../processes/kept-programs.ts';
+import { PersistentPrograms } from '../../processes/persistent-programs.ts';
 import { describeProgramEnd } from '../../processes/process-tree.ts';
 import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
 import {

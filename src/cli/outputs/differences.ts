@@ -1,4 +1,4 @@
-import { formatNumber } from '../../utils/grouped-digits.ts';
+import { formatNumber } from '../../utils/format-number.ts';
 import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Context } from '../context.ts';

@@ -1,4 +1,4 @@
-import { shorten } from '../../utils/shortened.ts';
+import { shorten } from '../../utils/shorten.ts';
 import type { RecordedRequest } from './recorder.ts';
 import type { Recording } from './recording-directory.ts';
 

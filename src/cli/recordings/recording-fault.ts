@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../utils/bounded-json.ts';
-import { findDefined } from '../../utils/first-defined.ts';
+import { findDefined } from '../../utils/find-defined.ts';
 import { PROVIDER_FAULTS } from '../core/exit-codes.ts';
 
 /** Returns the fault of a field's value as text; undefined if there is none. */

@@ -7,7 +7,7 @@ const SNIFFED_BYTES = 4100;
  * scripts, so it does not count.
  */
 export async function detectImageType(bytes: Buffer): Promise<string | undefined> {
-  // By its signature alone, so that a truncated PNG is still recognised.
+  // Its signature is enough, so that a truncated PNG is still recognised.
   if (isPng(bytes)) return 'image/png';
   const { fileTypeFromBuffer } = await import('file-type');
   // Bounds the work on nested formats: the beginning of a file is enough.

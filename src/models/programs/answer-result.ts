@@ -2,7 +2,7 @@ import { type JsonValue, withoutUndefined } from '../../files/formats/json.ts';
 import { toTextOrJson } from '../../files/formats/json-fields.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { LimitExceededError } from '../../utils/limit-exceeded.ts';
-import { shorten } from '../../utils/shortened.ts';
+import { shorten } from '../../utils/shorten.ts';
 import type { AnswerFields } from '../declared-model.ts';
 import {
   createFailedResult,

@@ -1,4 +1,4 @@
-import { PersistentPrograms } from '../../processes/kept-programs.ts';
+import { PersistentPrograms } from '../../processes/persistent-programs.ts';
 import { collectOutput } from '../../processes/program-output.ts';
 import { usesPlaceholder } from '../declared-model.ts';
 import {

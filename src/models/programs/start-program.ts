@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonValue } from '../../files/formats/json.ts';
-import type { StartedProgram } from '../../processes/kept-programs.ts';
+import type { StartedProgram } from '../../processes/persistent-programs.ts';
 import { ProcessTree } from '../../processes/process-tree.ts';
 import { withoutKeys } from '../../processes/program-environment.ts';
 import type { ProgramStart } from '../../processes/program-line.ts';

@@ -1,5 +1,5 @@
 import { sortByNearness } from '../../utils/nearest-name.ts';
-import { shorten } from '../../utils/shortened.ts';
+import { shorten } from '../../utils/shorten.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry } from '../model-entry.ts';
 import { type ProviderFault, unwrapProviderFault } from './answers/provider-fault.ts';

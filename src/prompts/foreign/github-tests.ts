@@ -1,7 +1,7 @@
 import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
 import { withoutUndefined } from '../../files/formats/json.ts';
 import type { YamlEntries, YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
-import { formatNumber } from '../../utils/grouped-digits.ts';
+import { formatNumber } from '../../utils/format-number.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import {

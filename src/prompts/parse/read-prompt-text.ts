@@ -39,7 +39,7 @@ export async function readPromptText(file: string): Promise<string> {
   return decodePrompt(file, await readFile(file));
 }
 
-/** Where the files that a prompt file uses may be. */
+/** The places of the files that a prompt file may use. */
 interface FolderOptions {
   /** True if a link may lead out of the file's folder; default false. */
   readonly allowOutside?: boolean | undefined;

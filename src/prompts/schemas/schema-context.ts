@@ -1,6 +1,6 @@
 import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
 import type { JsonObject } from '../../files/formats/json.ts';
-import { formatNumber } from '../../utils/grouped-digits.ts';
+import { formatNumber } from '../../utils/format-number.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 

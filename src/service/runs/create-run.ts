@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { formatNumber } from '../../utils/grouped-digits.ts';
+import { formatNumber } from '../../utils/format-number.ts';
 import {
   type CreateRunRequest,
   IDEMPOTENCY_KEY_HEADER,

@@ -26,7 +26,7 @@ describe('the connections of requests', () => {
    * Makes the requests one after the other, and says which of them came over the same connection,
    * as 0, 1, …
    */
-  async function countConnections(
+  async function numberConnections(
     steps: readonly (string | number)[],
     headers: Record<string, string> = {},
   ): Promise<number[]> {
@@ -39,13 +39,13 @@ describe('the connections of requests', () => {
       { answer, times: steps.filter(step => typeof step === 'string').length },
     ]);
     client = new TestClient(service.baseUrl);
-    for (const step of steps) await take(step);
+    for (const step of steps) await performStep(step);
     const seen = [...new Set(ports)];
 
     return ports.map(port => seen.indexOf(port));
   }
 
-  async function take(step: string | number): Promise<unknown> {
+  async function performStep(step: string | number): Promise<unknown> {
     if (typeof step === 'number') return vi.advanceTimersByTimeAsync(step);
     if (step === GET) return client.runs.get('r');
     return client.runs.create(request, step === POST_WITH_KEY ? { idempotencyKey: 'k' } : {});
@@ -64,29 +64,31 @@ describe('the connections of requests', () => {
   });
 
   it('are kept from one POST to the next', async () => {
-    expect(await countConnections([POST, 10, POST, 500, POST])).toEqual([0, 0, 0]);
+    expect(await numberConnections([POST, 10, POST, 500, POST])).toEqual([0, 0, 0]);
   });
 
   it('are not used by a POST when they have been idle for a second', async () => {
-    expect(await countConnections([POST, 1100, POST])).toEqual([0, 1]);
+    expect(await numberConnections([POST, 1100, POST])).toEqual([0, 1]);
   });
 
   it('are used by a GET for longer', async () => {
-    expect(await countConnections([GET, 1100, GET])).toEqual([0, 0]);
+    expect(await numberConnections([GET, 1100, GET])).toEqual([0, 0]);
   });
 
   it('are not used by a POST when their server is about to close them', async () => {
-    expect(await countConnections([POST, 10, POST], { 'keep-alive': 'timeout=1' })).toEqual([0, 1]);
+    expect(await numberConnections([POST, 10, POST], { 'keep-alive': 'timeout=1' })).toEqual([
+      0, 1,
+    ]);
     expect(client.slept).toEqual([]);
   });
 
   it('are used by a POST with a key even after a second if the service keeps keys', async () => {
     const steps = [GET, 1100, POST_WITH_KEY, 1100, POST_WITH_KEY, POST];
-    expect(await countConnections(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
+    expect(await numberConnections(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
   });
 
   it('are not used by a POST with a key until the service is known to keep keys', async () => {
-    expect(await countConnections([GET, POST_WITH_KEY])).toEqual([0, 1]);
+    expect(await numberConnections([GET, POST_WITH_KEY])).toEqual([0, 1]);
   });
 });
 

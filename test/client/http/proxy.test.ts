@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** Starts a proxy that opens tunnels, and remembers where to and for whom. */
-async function proxy(
+async function startTunnelProxy(
   status = 200,
 ): Promise<{ port: number; tunnels: { to: string; authorization?: string }[] }> {
   const tunnels: { to: string; authorization?: string }[] = [];
@@ -35,15 +35,15 @@ async function proxy(
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
       socket.pipe(upstream).pipe(socket);
     });
-    for (const end of [socket, upstream]) end.on('error', () => {});
+    for (const socketEnd of [socket, upstream]) socketEnd.on('error', () => {});
     return upstream;
   });
 
-  return { port: await listening(server), tunnels };
+  return { port: await listen(server), tunnels };
 }
 
 /** Starts a proxy that calls `serve` with each connection that asks for a tunnel. */
-async function plainProxy(serve: (socket: Socket) => void): Promise<number> {
+async function startPlainProxy(serve: (socket: Socket) => void): Promise<number> {
   const server = createPlainServer(socket => {
     socket.on('error', () => {}).once('data', () => serve(socket));
     closers.push(() => socket.destroy());
@@ -53,7 +53,7 @@ async function plainProxy(serve: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function listening(server: Server | TlsServer): Promise<number> {
+async function listen(server: Server | TlsServer): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   closers.push(() => {
     server.closeAllConnections();
@@ -62,7 +62,7 @@ async function listening(server: Server | TlsServer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function client(
+async function createClient(
   baseUrl: string,
   options: Parameters<typeof createTransport>[0],
 ): Promise<TestClient> {
@@ -78,8 +78,8 @@ describe('a proxy', () => {
   it('carries every request', async () => {
     const service = await startScriptedService([{ answer: success({}), times: 2 }]);
     closers.push(() => service.close());
-    const { port, tunnels } = await proxy();
-    const proxied = await client(service.baseUrl, {
+    const { port, tunnels } = await startTunnelProxy();
+    const proxied = await createClient(service.baseUrl, {
       proxy: { httpProxy: `http://user:pass@127.0.0.1:${port}` },
     });
     await proxied.account.get();
@@ -100,9 +100,9 @@ describe('a proxy', () => {
     async noProxy => {
       const service = await startScriptedService([{ answer: success({}) }]);
       closers.push(() => service.close());
-      const { port, tunnels } = await proxy();
+      const { port, tunnels } = await startTunnelProxy();
       await (
-        await client(service.baseUrl, { proxy: { httpProxy: `127.0.0.1:${port}`, noProxy } })
+        await createClient(service.baseUrl, { proxy: { httpProxy: `127.0.0.1:${port}`, noProxy } })
       ).account.get();
       expect(tunnels).toEqual([]);
     },
@@ -111,9 +111,9 @@ describe('a proxy', () => {
   it('for https is not for http', async () => {
     const service = await startScriptedService([{ answer: success({}) }]);
     closers.push(() => service.close());
-    const { port, tunnels } = await proxy();
+    const { port, tunnels } = await startTunnelProxy();
     await (
-      await client(service.baseUrl, { proxy: { httpsProxy: `127.0.0.1:${port}` } })
+      await createClient(service.baseUrl, { proxy: { httpsProxy: `127.0.0.1:${port}` } })
     ).account.get();
     expect(tunnels).toEqual([]);
   });
@@ -124,9 +124,9 @@ describe('a proxy', () => {
   ])(
     'that answers 407 to %j says what it wants, and is not asked again',
     async (credentials, message) => {
-      const { port, tunnels } = await proxy(407);
+      const { port, tunnels } = await startTunnelProxy(407);
       const httpProxy = `http://${credentials}127.0.0.1:${port}`;
-      const proxied = await client('http://service.example', { proxy: { httpProxy } });
+      const proxied = await createClient('http://service.example', { proxy: { httpProxy } });
       const error = await rejection(proxied.account.get(), NetworkError);
 
       expect(error.message).toMatch(message);
@@ -138,11 +138,11 @@ describe('a proxy', () => {
 
   it('that closes the connection instead of an answer is a fault, tried four times', async () => {
     let requestCount = 0;
-    const port = await plainProxy(socket => {
+    const port = await startPlainProxy(socket => {
       requestCount++;
       socket.end();
     });
-    const proxied = await client('http://service.example', {
+    const proxied = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
     });
     const error = await rejection(proxied.request('POST', '/runs', { body: {} }), NetworkError);
@@ -155,8 +155,8 @@ describe('a proxy', () => {
   });
 
   it('that resets the connection is a fault', async () => {
-    const port = await plainProxy(socket => socket.resetAndDestroy());
-    const proxied = await client('https://service.example', {
+    const port = await startPlainProxy(socket => socket.resetAndDestroy());
+    const proxied = await createClient('https://service.example', {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
     expect(await rejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
@@ -165,14 +165,14 @@ describe('a proxy', () => {
   });
 
   it('that makes a tunnel and closes it again is a fault', async () => {
-    const port = await plainProxy(socket =>
+    const port = await startPlainProxy(socket =>
       socket.end('HTTP/1.1 200 Connection established\r\n\r\n'),
     );
-    const plain = await client('http://service.example', {
+    const plain = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
     });
     await rejection(plain.account.get({ retries: 0 }), NetworkError);
-    const secured = await client('https://service.example', {
+    const secured = await createClient('https://service.example', {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
 
@@ -182,8 +182,8 @@ describe('a proxy', () => {
   });
 
   it('that never answers is abandoned', async () => {
-    const port = await plainProxy(() => {});
-    const proxied = await client('http://service.example', {
+    const port = await startPlainProxy(() => {});
+    const proxied = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
       connectTimeoutMs: 20,
     });
@@ -193,19 +193,19 @@ describe('a proxy', () => {
 
   it('that never answers does not hold up an aborted request', async () => {
     const controller = new AbortController();
-    const port = await plainProxy(() => controller.abort(new Error('enough')));
-    const proxied = await client('http://service.example', {
+    const port = await startPlainProxy(() => controller.abort(new Error('enough')));
+    const proxied = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
     });
     await expect(proxied.account.get({ signal: controller.signal })).rejects.toThrow('enough');
   });
 
   it('leads to a server whose certificate is not for its name, which is a fault', async () => {
-    const secured = await listening(
+    const secured = await listen(
       createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (_, response) => response.end()),
     );
-    const { port } = await proxy();
-    const proxied = await client(`https://127.0.0.1:${secured}`, {
+    const { port } = await startTunnelProxy();
+    const proxied = await createClient(`https://127.0.0.1:${secured}`, {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
     const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
@@ -227,8 +227,8 @@ describe('a proxy', () => {
     ['refuses', 403],
     ['fails', 502],
   ])('that %s is a fault before anything was sent', async (_, status) => {
-    const { port } = await proxy(status);
-    const proxied = await client('http://service.example', {
+    const { port } = await startTunnelProxy(status);
+    const proxied = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
     });
     const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
@@ -237,7 +237,7 @@ describe('a proxy', () => {
   });
 
   it('that does not exist is a fault before anything was sent', async () => {
-    const proxied = await client('https://service.example', {
+    const proxied = await createClient('https://service.example', {
       proxy: { httpsProxy: new URL(await deadBaseUrl()).host },
     });
     expect(await rejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
@@ -247,23 +247,23 @@ describe('a proxy', () => {
 
   it('that refuses the connection is named as the one that does', async () => {
     const dead = new URL(await deadBaseUrl()).host;
-    const behind = await client('https://prompts.example', {
+    const proxiedClient = await createClient('https://prompts.example', {
       proxy: { httpsProxy: `http://${dead}` },
     });
-    const error = await rejection(behind.account.get({ retries: 0 }), NetworkError);
+    const error = await rejection(proxiedClient.account.get({ retries: 0 }), NetworkError);
     expect(error.message).toContain(`through the proxy ${dead}: connection refused`);
   });
 });
 
 describe('https', () => {
-  async function secured(): Promise<number> {
-    return listening(
+  async function startTlsServer(): Promise<number> {
+    return listen(
       createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (_, response) => response.end()),
     );
   }
 
   it('with a certificate that nobody trusts is a fault before anything was sent', async () => {
-    const untrusting = await client(`https://localhost:${await secured()}`, {});
+    const untrusting = await createClient(`https://localhost:${await startTlsServer()}`, {});
     const error = await rejection(untrusting.account.get({ retries: 0 }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toMatch(/certificate/);
@@ -272,14 +272,14 @@ describe('https', () => {
   it('spoken to a server that speaks http is a fault before anything was sent', async () => {
     const service = await startScriptedService([]);
     closers.push(() => service.close());
-    const wrong = await client(service.origin.replace('http:', 'https:'), {});
+    const wrong = await createClient(service.origin.replace('http:', 'https:'), {});
     expect(await rejection(wrong.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
 
   it('is not spoken by a server that speaks only https', async () => {
-    const wrong = await client(`http://127.0.0.1:${await secured()}`, {});
+    const wrong = await createClient(`http://127.0.0.1:${await startTlsServer()}`, {});
     const error = await rejection(wrong.account.get({ retries: 0 }), Error);
     expect(error).toMatchObject({ httpStatus: expect.toBeOneOf([undefined, 400]) as unknown });
   });
@@ -289,8 +289,8 @@ describe('a connection that is never made', () => {
   it('ends after the time limit', async () => {
     // Connections to this address of the documentation range are neither accepted nor refused, or
     // not routed at all.
-    const slow = await client('http://192.0.2.1', { connectTimeoutMs: 30 });
-    expect(await rejection(slow.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    const client = await createClient('http://192.0.2.1', { connectTimeoutMs: 30 });
+    expect(await rejection(client.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });

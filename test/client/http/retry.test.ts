@@ -18,7 +18,7 @@ const badGateway = new ProtocolError('x', { httpStatus: 502 });
 const noEnvelope = new ProtocolError('x', { httpStatus: 200 });
 const missing = new NotFoundError('NOT_FOUND_ERROR', 'x', { httpStatus: 404 });
 
-function delay(
+function computeDelay(
   method: string,
   error: unknown,
   more: { attempt?: number; retryAfterMs?: number } = {},
@@ -29,31 +29,31 @@ function delay(
   );
 }
 
-describe('retryDelay', () => {
+describe('computeRetryDelay', () => {
   it.each([unsentError, lostAnswerError, limited, failed, timedOut, badGateway])(
     'repeats a GET after %s',
     error => {
-      expect(delay('GET', error)).toBeGreaterThan(0);
+      expect(computeDelay('GET', error)).toBeGreaterThan(0);
     },
   );
 
   it.each([missing, noEnvelope, new Error('x')])('does not repeat a GET after %s', error => {
-    expect(delay('GET', error)).toBeUndefined();
+    expect(computeDelay('GET', error)).toBeUndefined();
   });
 
   it.each([unsentError, limited])('repeats a POST after %s', error => {
-    expect(delay('POST', error)).toBeGreaterThan(0);
+    expect(computeDelay('POST', error)).toBeGreaterThan(0);
   });
 
   it.each([lostAnswerError, failed, timedOut, badGateway, noEnvelope, missing])(
     'never repeats a POST after %s',
     error => {
-      expect(delay('POST', error)).toBeUndefined();
+      expect(computeDelay('POST', error)).toBeUndefined();
     },
   );
 
   it('makes four requests in all, each wait longer than the one before', () => {
-    const waits = [1, 2, 3, 4].map(attempt => delay('GET', failed, { attempt }));
+    const waits = [1, 2, 3, 4].map(attempt => computeDelay('GET', failed, { attempt }));
     expect(waits).toEqual([250, 500, 1000, undefined]);
   });
 
@@ -68,9 +68,9 @@ describe('retryDelay', () => {
   });
 
   it('waits as long as requested, and gives up beyond a minute', () => {
-    expect(delay('GET', limited, { retryAfterMs: 60_000 })).toBe(60_000);
-    expect(delay('POST', limited, { retryAfterMs: 7000 })).toBe(7000);
-    expect(delay('GET', limited, { retryAfterMs: 60_001 })).toBeUndefined();
-    expect(delay('GET', limited, { retryAfterMs: 0 })).toBe(250);
+    expect(computeDelay('GET', limited, { retryAfterMs: 60_000 })).toBe(60_000);
+    expect(computeDelay('POST', limited, { retryAfterMs: 7000 })).toBe(7000);
+    expect(computeDelay('GET', limited, { retryAfterMs: 60_001 })).toBeUndefined();
+    expect(computeDelay('GET', limited, { retryAfterMs: 0 })).toBe(250);
   });
 });

@@ -12,7 +12,7 @@ const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 let server: Server;
 let client: TestClient;
 
-async function serving(
+async function startServer(
   serve: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<void> {
   server = createServer(serve);
@@ -38,7 +38,7 @@ function answer(
 }
 
 /** Returns a body of so many bytes, made piece by piece. */
-function body(
+function createBody(
   pieces: number,
   pieceBytes: number,
   onPiece: (nth: number) => void = () => {},
@@ -53,34 +53,34 @@ function body(
 }
 
 /** Returns the value after the client has had some turns. */
-async function slowly<T>(value: T): Promise<T> {
+async function delayByTurns<T>(value: T): Promise<T> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
   return value;
 }
 
 describe('a streamed creation', () => {
   it('announces its length, and keeps only one piece in memory', async () => {
-    let read = 0;
-    let ahead = 0;
+    let receivedBytes = 0;
+    let maxBytesAhead = 0;
 
     let headers: IncomingMessage['headers'] = {};
-    await serving((request, response) => {
+    await startServer((request, response) => {
       headers = request.headers;
       request.on('data', (piece: Buffer) => {
-        read += piece.byteLength;
+        receivedBytes += piece.byteLength;
       });
       request.on('end', () => answer(response, 200, { status: 'SUCCESS', data: run }));
     });
 
     const measure = (nth: number): void => {
-      ahead = Math.max(ahead, nth * MIB - read);
+      maxBytesAhead = Math.max(maxBytesAhead, nth * MIB - receivedBytes);
     };
 
-    await client.runs.create(body(64, MIB, measure));
+    await client.runs.create(createBody(64, MIB, measure));
     expect(headers).toMatchObject({ 'content-length': String(64 * MIB) });
     expect(headers['transfer-encoding']).toBeUndefined();
-    expect(read).toBe(64 * MIB);
-    expect(ahead).toBeLessThan(24 * MIB);
+    expect(receivedBytes).toBe(64 * MIB);
+    expect(maxBytesAhead).toBeLessThan(24 * MIB);
   });
 
   it('arrives unchanged, although its pieces share their memory and the server is slower', async () => {
@@ -91,9 +91,9 @@ describe('a streamed creation', () => {
     }
 
     const received: Buffer[] = [];
-    await serving(async (request, response) => {
+    await startServer(async (request, response) => {
       for await (const piece of request as AsyncIterable<Buffer>) {
-        received.push(await slowly(piece));
+        received.push(await delayByTurns(piece));
       }
       answer(response, 200, { status: 'SUCCESS', data: run });
     });
@@ -106,14 +106,14 @@ describe('a streamed creation', () => {
   });
 
   it('is answered before it is sent completely', async () => {
-    await serving((_, response) => {
+    await startServer((_, response) => {
       answer(response, 413, {
         status: 'PAYLOAD_TOO_LARGE_ERROR',
         message: 'too large',
         data: null,
       });
     });
-    const error = await rejection(client.runs.create(body(64, MIB)), ValidationError);
+    const error = await rejection(client.runs.create(createBody(64, MIB)), ValidationError);
     expect(error.httpStatus).toBe(413);
   });
 
@@ -121,7 +121,7 @@ describe('a streamed creation', () => {
   it.runIf(isPosix)(
     'is answered before it is sent completely, over a connection that then closes',
     async () => {
-      await serving((request, response) => {
+      await startServer((request, response) => {
         answer(
           response,
           401,
@@ -130,15 +130,15 @@ describe('a streamed creation', () => {
         );
         response.on('finish', () => request.socket.destroySoon());
       });
-      const error = await rejection(client.runs.create(body(8, MIB)), Error);
+      const error = await rejection(client.runs.create(createBody(8, MIB)), Error);
       expect(error).toMatchObject({ status: 'UNAUTHORIZED_ERROR' });
     },
   );
 
   it('ends in the fault of its own source', async () => {
-    await serving(request => request.resume());
+    await startServer(request => request.resume());
     const fault = new Error('the file is gone');
-    const failing = body(4, MIB, nth => {
+    const failing = createBody(4, MIB, nth => {
       if (nth === 2) throw fault;
     });
     await expect(client.runs.create(failing)).rejects.toBe(fault);
@@ -148,30 +148,30 @@ describe('a streamed creation', () => {
   it.each([2, 4])(
     'of another length than announced is never accepted (%i pieces of 3)',
     async pieces => {
-      let whole = false;
-      await serving((request, response) => {
+      let wasReceivedWhole = false;
+      await startServer((request, response) => {
         request.resume();
         request.on('end', () => {
-          whole = true;
+          wasReceivedWhole = true;
           answer(response, 200, { status: 'SUCCESS', data: run });
         });
         request.on('error', () => {});
       });
 
-      const wrong = body(pieces, 1000);
-      const lying = { ...wrong, body: { ...wrong.body, length: 3000 } };
-      await rejection(client.runs.create(lying), InvalidRequestError);
+      const creation = createBody(pieces, 1000);
+      const creationOfWrongLength = { ...creation, body: { ...creation.body, length: 3000 } };
+      await rejection(client.runs.create(creationOfWrongLength), InvalidRequestError);
 
-      expect(whole).toBe(false);
+      expect(wasReceivedWhole).toBe(false);
     },
   );
 
   it('is aborted half-way, and its source is closed', async () => {
-    await serving(() => {});
+    await startServer(() => {});
     const controller = new AbortController();
 
     const reason = new Error('enough');
-    let left = false;
+    let isSourceClosed = false;
     async function* chunks(): AsyncGenerator<Uint8Array> {
       try {
         for (let nth = 0; ; nth++) {
@@ -179,22 +179,22 @@ describe('a streamed creation', () => {
           yield Buffer.alloc(MIB);
         }
       } finally {
-        left = true;
+        isSourceClosed = true;
       }
     }
 
     const endless = { promptVersionId: 'v', body: { length: 64 * MIB, chunks } };
     await expect(client.runs.create(endless, { signal: controller.signal })).rejects.toBe(reason);
-    await expect.poll(() => left).toBe(true);
+    await expect.poll(() => isSourceClosed).toBe(true);
   });
 
   it('reports that it is about to be sent', async () => {
-    await serving((request, response) => {
+    await startServer((request, response) => {
       request.resume();
       request.on('end', () => answer(response, 200, { status: 'SUCCESS', data: run }));
     });
     let sentCount = 0;
-    await client.runs.create(body(1, 10), { onSent: () => sentCount++ });
+    await client.runs.create(createBody(1, 10), { onSent: () => sentCount++ });
     expect(sentCount).toBe(1);
   });
 });

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { iteratePages } from '../../../src/client/nouns/paging.ts';
 
 it('stops at a list that never ends, and holds one page at a time', async () => {
-  let sent = 0;
+  let sentPageCount = 0;
   const list = {
     noun: 'runs',
     fetch: () => {
-      sent += 1;
-      return Promise.resolve({ rows: [`r${sent}`], hasMore: true });
+      sentPageCount += 1;
+      return Promise.resolve({ rows: [`r${sentPageCount}`], hasMore: true });
     },
     rowCursor: (row: string) => row,
   };
@@ -16,5 +16,5 @@ it('stops at a list that never ends, and holds one page at a time', async () => 
   };
 
   await expect(read()).rejects.toThrow("the service's list of runs did not end within 10000 pages");
-  expect(sent).toBe(10_000);
+  expect(sentPageCount).toBe(10_000);
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../files/formats/yaml.ts';
 import type { YamlNode } from '../../../files/formats/yaml-node.ts';
 import { NamedFileCount } from '../../../files/named-file.ts';
-import { formatNumber } from '../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../utils/format-number.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/read-expectations.ts';
 import { ALL_RUNS } from './pass-rule.ts';

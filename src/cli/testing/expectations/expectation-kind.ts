@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { shorten } from '../../../utils/shortened.ts';
+import { shorten } from '../../../utils/shorten.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { CheckedAnswer, Expectation, JudgeRank, UnmetPart } from './expectation.ts';

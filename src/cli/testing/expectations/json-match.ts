@@ -1,7 +1,7 @@
 import { encodePointerStep, readJson } from '../../../files/formats/json.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { findDefined } from '../../../utils/first-defined.ts';
-import { shorten } from '../../../utils/shortened.ts';
+import { findDefined } from '../../../utils/find-defined.ts';
+import { shorten } from '../../../utils/shorten.ts';
 
 const CODE_FENCE = '```';
 

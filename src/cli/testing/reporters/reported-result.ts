@@ -1,5 +1,5 @@
-import { formatNumber } from '../../../utils/grouped-digits.ts';
-import { shorten } from '../../../utils/shortened.ts';
+import { formatNumber } from '../../../utils/format-number.ts';
+import { shorten } from '../../../utils/shorten.ts';
 import type { Context } from '../../context.ts';
 import { computeDifferences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/html/grid.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { shorten } from '../../../utils/shortened.ts';
+import { shorten } from '../../../utils/shorten.ts';
 
 /** Maximum length of a reason in a message. */
 const MAX_REFUSAL_REASON_LENGTH = 300;

@@ -8,7 +8,7 @@ import {
 } from '../../../files/formats/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { formatNumber } from '../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../utils/format-number.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { Findings } from '../../findings.ts';
 import type { ConvertOptions } from '../convert-options.ts';

@@ -6,7 +6,7 @@ import {
 } from '../../../files/formats/json.ts';
 import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { formatNumber } from '../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../utils/format-number.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { InvalidPromptFileError } from '../../findings.ts';
 

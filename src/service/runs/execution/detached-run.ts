@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { forkBuilt } from '../../../files/installed/start-built.ts';
+import { forkBuilt } from '../../../files/installed/fork-built.ts';
 import type { QueuedRun } from '../../store/runs/run-records.ts';
 
 /** A process in its own session that carries out one run and then exits. */

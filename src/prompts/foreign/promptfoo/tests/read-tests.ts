@@ -1,6 +1,6 @@
 import { faultAt } from '../../../../files/formats/file-fault.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import { formatNumber } from '../../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../../utils/format-number.ts';
 import { BOUNDS } from '../../../bounds.ts';
 import { isJudged, type JudgeSetting } from '../assertions/assertion.ts';
 import { readPromptfooJudge } from '../assertions/read-assertions.ts';
