@@ -3,7 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Read from the URL, because a Node that is too old lacks `import.meta.dirname`; the command then reports its age. */
+/**
+ * The folder of the action. Reads it from the URL, because a Node that is too old lacks `import.meta.dirname`, and has to get
+ * as far as the command, which reports its age.
+ */
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
@@ -19,17 +22,20 @@ export function findCommand({ version, registry }, directory) {
   if (!/^\w[\w.+-]*$/u.test(wantedVersion)) {
     throw new Error('The input version is not a version of promptrun');
   }
-  return [process.execPath, install(wantedVersion, toRegistryFlags(registry), directory)];
+  return [process.execPath, installCommand(wantedVersion, toRegistryFlags(registry), directory)];
 }
 
+/** Maximum size of the captured output. */
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+
 /** Runs promptrun without a shell. Captures its output, except the report of tests, which is written for this log. */
-export function runPromptrun([file, ...before], args, keys) {
-  const output = args[0] === 'test' ? 'inherit' : 'pipe';
-  const result = spawnSync(file, [...before, ...args], {
+export function runPromptrun([file, ...leadingArgs], args, keyVariables) {
+  const outputMode = args[0] === 'test' ? 'inherit' : 'pipe';
+  const result = spawnSync(file, [...leadingArgs, ...args], {
     encoding: 'utf8',
-    env: { ...pickEnvironment(name => !name.startsWith('PROMPTRUN_ACTION_')), ...keys },
-    maxBuffer: 256 * 1024 * 1024,
-    stdio: ['ignore', output, output],
+    env: { ...pickEnvironment(name => !name.startsWith('PROMPTRUN_ACTION_')), ...keyVariables },
+    maxBuffer: MAX_OUTPUT_BYTES,
+    stdio: ['ignore', outputMode, outputMode],
   });
   if (result.error) throw new Error(`promptrun could not be started: ${result.error.message}`);
   return { code: result.status ?? 1, stdout: result.stdout ?? '', stderr: result.stderr ?? '' };
@@ -44,26 +50,26 @@ function isCompleteBuild(command) {
   if (!existsSync(path.join(root, 'dist', 'main.cjs'))) return false;
   const { status, stdout } = spawnSync(process.execPath, [command, '--version'], {
     encoding: 'utf8',
-    env: pickEnvironment(isHarmless),
+    env: pickEnvironment(isHarmlessVariable),
   });
   return status === 0 && stdout.trim() === readOwnVersion();
 }
 
-/** Installs the package in its own folder, with an empty configuration, without scripts and without requests besides. */
-function install(version, registry, directory) {
+/** Installs the package in a folder of its own, with an empty configuration, and without running scripts. Returns its command. */
+function installCommand(version, registryFlags, directory) {
   const folder = path.join(directory, 'command');
   const emptyConfig = path.join(folder, 'empty.npmrc');
   mkdirSync(folder);
   writeFileSync(path.join(folder, 'package.json'), '{"private":true}\n');
   writeFileSync(emptyConfig, '');
-  const [file, ...before] = getNpmCommand();
+  const [file, ...leadingArgs] = getNpmCommand();
   const { status, error, stderr } = spawnSync(
     file,
     [
-      ...before,
+      ...leadingArgs,
       'install',
       `--prefix=${folder}`,
-      ...registry,
+      ...registryFlags,
       `--userconfig=${emptyConfig}`,
       `--globalconfig=${path.join(folder, 'none.npmrc')}`,
       `--cache=${path.join(folder, 'cache')}`,
@@ -76,7 +82,7 @@ function install(version, registry, directory) {
     {
       cwd: folder,
       encoding: 'utf8',
-      env: pickEnvironment(isHarmless),
+      env: pickEnvironment(isHarmlessVariable),
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
@@ -98,7 +104,7 @@ function toRegistryFlags(registry) {
   return [`--registry=${url.href}`];
 }
 
-/** Returns the start of npm's command line. On Windows `npm` is a batch file, which only a shell can start. */
+/** Returns npm's program with its leading arguments. On Windows `npm` is a batch file, which only a shell can start. */
 function getNpmCommand() {
   if (process.platform !== 'win32') return ['npm'];
   const script = path.join(
@@ -112,12 +118,12 @@ function getNpmCommand() {
 }
 
 /** Returns true unless a variable is a key, or configures npm or Node: others may have written parts of the workflow. */
-function isHarmless(name) {
+function isHarmlessVariable(name) {
   return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL))/iu.test(
     name,
   );
 }
 
-function pickEnvironment(isKept) {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name)));
+function pickEnvironment(isPicked) {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isPicked(name)));
 }

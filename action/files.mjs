@@ -3,21 +3,22 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Windows lacks the first two; `|` treats undefined as 0. */
+/** Flags of `open`. Windows lacks the first two; `|` treats undefined as 0. */
 const { O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_TRUNC, O_APPEND } = constants;
 
 /**
- * Returns the path to which a file that an input names is written. Throws for a relative one outside the workspace or over
- * a link, and for an absolute one that is a link.
+ * Returns the path of a file that an input names, to write to it.
+ *
+ * @throws {Error} if it is relative and leads out of the workspace or over a link, or is absolute and a link
  */
-export function checkWritePath(name, input) {
-  const { folder, parts } = splitWritePath(name, input);
+export function resolveWritePath(name, inputName) {
+  const { folder, parts } = splitWritePath(name, inputName);
   let checkedPath = folder;
   for (const part of parts) {
     checkedPath = path.join(checkedPath, part);
     if (lstatSync(checkedPath, { throwIfNoEntry: false })?.isSymbolicLink()) {
       throw new Error(
-        `The input ${input} leads over a link, which is not written through: ${checkedPath}`,
+        `The input ${inputName} leads over a link, which is not written through: ${checkedPath}`,
       );
     }
   }
@@ -25,39 +26,40 @@ export function checkWritePath(name, input) {
 }
 
 /** Writes a text to the file that an input names, and creates missing folders of the workspace. */
-export function writeNamed(name, text, input) {
-  const { folder, parts } = splitWritePath(name, input);
-  for (let parent = folder; parts.length > 1; ) {
-    checkWritePath(name, input);
-    parent = path.join(parent, parts.shift());
+export function writeNamedFile(name, text, inputName) {
+  const { folder, parts } = splitWritePath(name, inputName);
+  let parent = folder;
+  for (const part of parts.slice(0, -1)) {
+    resolveWritePath(name, inputName);
+    parent = path.join(parent, part);
     if (!lstatSync(parent, { throwIfNoEntry: false })) mkdirSync(parent);
   }
-  writeWithoutLinks(checkWritePath(name, input), text, O_TRUNC);
+  writeWithoutLinks(resolveWritePath(name, inputName), text, O_TRUNC);
 }
 
-/** Appends a text to a file of the runner. Throws if it is a link. */
-export function appendTo(file, text) {
+/** Appends a text to a file of the runner. @throws {Error} if it is a link */
+export function appendToFile(file, text) {
   writeWithoutLinks(file, text, O_APPEND);
 }
 
 function writeWithoutLinks(file, text, flag) {
-  const handle = openSync(file, O_WRONLY | O_CREAT | flag | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  const descriptor = openSync(file, O_WRONLY | O_CREAT | flag | O_NOFOLLOW | O_NONBLOCK, 0o666);
   try {
     if (lstatSync(file).isSymbolicLink()) {
       throw new Error(`${file} is a link, which is not written through`);
     }
-    writeFileSync(handle, text);
+    writeFileSync(descriptor, text);
   } finally {
-    closeSync(handle);
+    closeSync(descriptor);
   }
 }
 
-function splitWritePath(name, input) {
+function splitWritePath(name, inputName) {
   if (path.isAbsolute(name)) return { folder: path.dirname(name), parts: [path.basename(name)] };
   const workspace = path.resolve(process.env.GITHUB_WORKSPACE || '.');
   const parts = path.normalize(name).split(path.sep);
   if (parts.includes('..')) {
-    throw new Error(`The input ${input} leads out of the workspace: ${name}`);
+    throw new Error(`The input ${inputName} leads out of the workspace: ${name}`);
   }
   return { folder: workspace, parts };
 }

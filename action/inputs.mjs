@@ -43,16 +43,18 @@ export function splitLines(text) {
   return text.split(/\r?\n/u).filter(line => line.trim() !== '');
 }
 
-/** Returns the `key=value` lines of an input. Throws an Error that names the input, never the value. */
-export function parsePairs(text, name) {
+/** Returns the `key=value` lines of an input. @throws {Error} naming the input, never the value */
+export function parsePairs(text, inputName) {
   return splitLines(text).map((line, index) => {
-    const equals = line.indexOf('=');
-    if (equals < 1) throw new Error(`Line ${index + 1} of the input ${name} is not key=value`);
-    return [line.slice(0, equals).trim(), line.slice(equals + 1)];
+    const equalsIndex = line.indexOf('=');
+    if (equalsIndex < 1) {
+      throw new Error(`Line ${index + 1} of the input ${inputName} is not key=value`);
+    }
+    return [line.slice(0, equalsIndex).trim(), line.slice(equalsIndex + 1)];
   });
 }
 
-/** Returns true if an input has its values as YAML, as actions/ai-inference accepts them, not as `key=value` lines. */
+/** Returns true for an input in YAML, which actions/ai-inference accepts, rather than in `key=value` lines. */
 export function isYaml(text) {
   return /^[\w.-]+[ \t]*:(?:\s|$)/u.test(splitLines(text)[0] ?? '');
 }
@@ -60,10 +62,12 @@ export function isYaml(text) {
 /** Returns the fields of a YAML map, each with its lines, which the command interprets. */
 export function splitYamlFields(text) {
   const fields = new Map();
-  let current;
+  let currentName;
   for (const line of text.split(/\r?\n/u)) {
-    current = /^([\w.-]+)[ \t]*:/u.exec(line)?.[1] ?? current;
-    if (current !== undefined) fields.set(current, `${fields.get(current) ?? ''}${line}\n`);
+    currentName = /^([\w.-]+)[ \t]*:/u.exec(line)?.[1] ?? currentName;
+    if (currentName !== undefined) {
+      fields.set(currentName, `${fields.get(currentName) ?? ''}${line}\n`);
+    }
   }
   return fields;
 }
@@ -71,6 +75,6 @@ export function splitYamlFields(text) {
 /** Returns the text of a field on one line, without its quotes. */
 export function readYamlText(field) {
   const [, text = ''] = /^[\w.-]+[ \t]*:[ \t]*([^\n]*)\n/u.exec(field) ?? [];
-  const quoted = /^(["'])(.*)\1$/u.exec(text.trim());
-  return quoted ? quoted[2] : text.trim();
+  const quotedText = /^(["'])(.*)\1$/u.exec(text.trim());
+  return quotedText ? quotedText[2] : text.trim();
 }

@@ -4,9 +4,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findCommand, runPromptrun } from './command.mjs';
-import { checkWritePath, writeNamed } from './files.mjs';
+import { resolveWritePath, writeNamedFile } from './files.mjs';
 import { parsePairs, readInputs, splitLines } from './inputs.mjs';
-import { fail, log, mask, setOutput, warn } from './runner.mjs';
+import { log, mask, reportError, setOutput, warn } from './runner.mjs';
 import { resolveTarget } from './target.mjs';
 
 const inputs = readInputs(process.env);
@@ -17,7 +17,7 @@ mask(inputs.token);
 try {
   process.exitCode = inputs.test === '' ? runPrompt() : runTests();
 } catch (error) {
-  fail(error instanceof Error ? error.message : String(error));
+  reportError(error instanceof Error ? error.message : String(error));
   process.exitCode = 2;
 }
 
@@ -26,7 +26,7 @@ function runTests() {
     throw new Error('Give either prompt or test, not both');
   }
   const permissionFlags = inputs['allow-commands'] === 'true' ? ['--allow-commands'] : [];
-  const flags = [...toFlag('model'), ...getRecordingFlags(), ...permissionFlags];
+  const flags = [...toInputFlag('model'), ...getRecordingFlags(), ...permissionFlags];
   // Its report is written for this log: annotations, and everything else on one line each.
   return run(['test', ...flags, '--', ...splitLines(inputs.test)]).code;
 }
@@ -35,13 +35,13 @@ function runPrompt() {
   if (inputs.prompt === '' && inputs['prompt-file'] === '') {
     throw new Error('Give a prompt to run, or tests with the input test');
   }
-  if (inputs['response-file'] !== '') checkWritePath(inputs['response-file'], 'response-file');
+  if (inputs['response-file'] !== '') resolveWritePath(inputs['response-file'], 'response-file');
   const { target, flags } = resolveTarget(inputs, directory, warn);
   const { code, stdout, stderr } = run([...buildRunArguments(), ...flags, '--', target]);
   log(stderr);
   const answer = parseIfJson(stdout);
   if (answer !== undefined) setOutputs(answer, stdout);
-  if (code !== 0) fail(findErrorMessage(stderr) ?? `promptrun ended with exit code ${code}`);
+  if (code !== 0) reportError(findErrorMessage(stderr) ?? `promptrun ended with exit code ${code}`);
   return code;
 }
 
@@ -49,23 +49,30 @@ function buildRunArguments() {
   const options = parsePairs(inputs.options, 'options').map(
     ([key, value]) => `--option=${key}=${value}`,
   );
-  return ['run', '--json', '--no-input', ...getRecordingFlags(), ...toFlag('schema'), ...options];
+  return [
+    'run',
+    '--json',
+    '--no-input',
+    ...getRecordingFlags(),
+    ...toInputFlag('schema'),
+    ...options,
+  ];
 }
 
 function getRecordingFlags() {
-  return [...toFlag('record'), ...toFlag('replay')];
+  return [...toInputFlag('record'), ...toInputFlag('replay')];
 }
 
-function toFlag(name) {
+function toInputFlag(name) {
   return inputs[name] === '' ? [] : [`--${name}=${inputs[name]}`];
 }
 
 function run(args) {
-  return runPromptrun(findCommand(inputs, directory), args, buildKeyVariables());
+  return runPromptrun(findCommand(inputs, directory), args, buildAccessVariables());
 }
 
-/** Returns the environment variables with keys. The token is the key of the endpoint only. */
-function buildKeyVariables() {
+/** Returns the environment variables with addresses and keys. The token is the key of the endpoint only. */
+function buildAccessVariables() {
   for (const name of ['provider', 'copilot-token', 'copilot-model']) {
     if (inputs[name] !== '') warn(`The input ${name} is ignored: there is no such engine here`);
   }
@@ -76,15 +83,12 @@ function buildKeyVariables() {
       'The input token is ignored: it is the key of the input endpoint, which GitHub Models no longer is',
     );
   }
-  const endpoint =
-    inputs.endpoint === '' || isGitHubModels ? {} : { OPENAI_BASE_URL: inputs.endpoint };
-  const token =
-    'OPENAI_BASE_URL' in endpoint && inputs.token !== '' ? { OPENAI_API_KEY: inputs.token } : {};
+  const hasOwnEndpoint = inputs.endpoint !== '' && !isGitHubModels;
   return {
     ...(inputs['base-url'] !== '' && { PROMPTRUN_BASE_URL: inputs['base-url'] }),
     ...(inputs['api-key'] !== '' && { PROMPTRUN_API_KEY: inputs['api-key'] }),
-    ...endpoint,
-    ...token,
+    ...(hasOwnEndpoint && { OPENAI_BASE_URL: inputs.endpoint }),
+    ...(hasOwnEndpoint && inputs.token !== '' && { OPENAI_API_KEY: inputs.token }),
   };
 }
 
@@ -110,14 +114,14 @@ function setOutputs(answer, json) {
   const response = outputs
     .map(({ data }) => (typeof data === 'string' ? data : JSON.stringify(data)))
     .join('\n');
-  const file = path.join(directory, 'response.txt');
-  writeFileSync(file, response);
+  const defaultFile = path.join(directory, 'response.txt');
+  writeFileSync(defaultFile, response);
   setOutput('response', response);
   const requestedFile = inputs['response-file'];
-  let writtenFile = file;
+  let writtenFile = defaultFile;
   try {
-    if (requestedFile !== '') writeNamed(requestedFile, response, 'response-file');
-    writtenFile = requestedFile || file;
+    if (requestedFile !== '') writeNamedFile(requestedFile, response, 'response-file');
+    writtenFile = requestedFile || defaultFile;
   } finally {
     // The run is paid for, so its outputs are set even if that file can't be written.
     setOutput('response-file', writtenFile);

@@ -3,11 +3,14 @@ import path from 'node:path';
 import { isYaml, parsePairs, readYamlText, splitYamlFields } from './inputs.mjs';
 
 const PROMPT_FILE = /\.prompt(?:\.ya?ml)?$/u;
-/** Files of other tools. Markdown and text need a folder in their name, because words may end like them. */
+
+/** Matches files of other tools. Markdown and text need a folder in their name, because words may end like them. */
 const OTHER_PROMPT_FILE = /^[^\r\n]*(?:[\\/][^\r\n]*\.(?:md|markdown|txt)|\.ya?ml)$/iu;
-const GITHUB_MODELS = /\.prompt\.ya?ml$/u;
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
-const SLUG = /^[a-z0-9][a-z0-9-]*(?:@[0-9a-f-]+)?$/u;
+
+const GITHUB_MODELS_FILE = /\.prompt\.ya?ml$/u;
+const PROMPT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
+const PROMPT_SLUG = /^[a-z0-9][a-z0-9-]*(?:@[0-9a-f-]+)?$/u;
+
 /** The defaults of actions/ai-inference. */
 const AI_INFERENCE_DEFAULTS = { model: 'openai/gpt-4o', system: 'You are a helpful assistant' };
 
@@ -20,8 +23,11 @@ export function resolveTarget(inputs, directory, warn) {
   if (prompt !== '' && file !== '') warn('The input prompt is ignored: prompt-file is given');
   const promptName = file !== '' && PROMPT_FILE.test(file) ? file : prompt;
   if (file === '' || promptName === file) {
-    if (isPromptFile(promptName)) return resolveFileTarget(inputs, promptName, directory, warn);
-    if (ID.test(prompt) || (inputs['base-url'] !== '' && SLUG.test(prompt))) {
+    if (isPromptFile(promptName)) {
+      const text = readText(promptName, file === '' ? 'prompt' : 'prompt-file');
+      return resolveFileTarget(inputs, { file: promptName, text }, directory, warn);
+    }
+    if (PROMPT_ID.test(prompt) || (inputs['base-url'] !== '' && PROMPT_SLUG.test(prompt))) {
       return {
         target: prompt,
         flags: [...toModelFlag(inputs.model), ...buildInputFlags(inputs, directory)],
@@ -42,9 +48,8 @@ function isPromptFile(name) {
   return OTHER_PROMPT_FILE.test(name) && existsSync(name);
 }
 
-function resolveFileTarget(inputs, file, directory, warn) {
-  const text = readText(file, 'prompt');
-  if (!GITHUB_MODELS.test(file)) {
+function resolveFileTarget(inputs, { file, text }, directory, warn) {
+  if (!GITHUB_MODELS_FILE.test(file)) {
     return {
       target: file,
       flags: [...toModelFlag(inputs.model), ...buildInputFlags(inputs, directory)],
@@ -52,14 +57,14 @@ function resolveFileTarget(inputs, file, directory, warn) {
   }
   // As in actions/ai-inference, the model of the file wins over the inputs.
   const hasModel = /^["']?model["']?\s*:/mu.test(text);
-  const hasTokens = /\b(?:maxTokens|maxCompletionTokens|max_tokens)\b/u.test(text);
-  const most = inputs['max-tokens'];
+  const hasMaxTokens = /\b(?:maxTokens|maxCompletionTokens|max_tokens)\b/u.test(text);
+  const maxTokens = inputs['max-tokens'];
   const isPlaceholder = name => text.includes(`{{${name}}}`);
   return {
     target: file,
     flags: [
       ...(hasModel ? [] : toModelFlag(chooseModelName(inputs, warn))),
-      ...(most === '' || hasTokens ? [] : [`--option=maxOutputTokens=${most}`]),
+      ...(maxTokens === '' || hasMaxTokens ? [] : [`--option=maxOutputTokens=${maxTokens}`]),
       ...buildInputFlags(inputs, directory, isPlaceholder, warn),
     ],
   };
@@ -69,7 +74,7 @@ function writeWordsTarget(inputs, words, directory, warn) {
   if (inputs.input !== '' || inputs['file-input'] !== '' || inputs.file_input !== '') {
     warn('The inputs for variables are ignored: the prompt is words, not a file with variables');
   }
-  const most = Number(inputs['max-tokens']);
+  const maxTokens = Number(inputs['max-tokens']);
   const systemFile = inputs['system-prompt-file'];
   const texts = {
     system:
@@ -81,7 +86,7 @@ function writeWordsTarget(inputs, words, directory, warn) {
   const content = {
     name: 'prompt',
     model: chooseModelName(inputs, warn),
-    ...(most > 0 && { modelParameters: { maxTokens: most } }),
+    ...(maxTokens > 0 && { modelParameters: { maxTokens } }),
     messages: [
       { role: 'system', content: '{{system}}' },
       { role: 'user', content: '{{prompt}}' },
@@ -110,33 +115,35 @@ function toModelFlag(model) {
 
 /** Returns the flags for values and files, which are key=value lines or the YAML of actions/ai-inference. */
 function buildInputFlags(inputs, directory, isKnown = () => true, warn = () => {}) {
-  const isUsed = ([name]) => {
-    if (!isKnown(name)) warn(`The variable ${name} is ignored: the prompt has no such placeholder`);
-    return isKnown(name);
+  const dropUnknown = entries => {
+    for (const [name] of entries.filter(([key]) => !isKnown(key))) {
+      warn(`The variable ${name} is ignored: the prompt has no such placeholder`);
+    }
+    return entries.filter(([key]) => isKnown(key));
   };
   const files = ['file-input', 'file_input'].flatMap(name =>
     isYaml(inputs[name])
       ? [...splitYamlFields(inputs[name])].map(([key, field]) => [key, readYamlText(field)])
       : parsePairs(inputs[name], name),
   );
-  const fromFiles = files.filter(isUsed).map(([key, file]) => `--input=${key}=@${file}`);
+  const fileFlags = dropUnknown(files).map(([key, file]) => `--input=${key}=@${file}`);
   if (!isYaml(inputs.input)) {
-    const texts = parsePairs(inputs.input, 'input').filter(isUsed);
+    const texts = dropUnknown(parsePairs(inputs.input, 'input'));
     return [
       ...texts.map(([key, value]) => `--input=${key}=${value.replace(/^@/u, '@@')}`),
-      ...fromFiles,
+      ...fileFlags,
     ];
   }
-  const fields = [...splitYamlFields(inputs.input)].filter(isUsed).map(([, field]) => field);
-  if (fields.length === 0) return fromFiles;
+  const fields = dropUnknown([...splitYamlFields(inputs.input)]).map(([, field]) => field);
+  if (fields.length === 0) return fileFlags;
   const file = path.join(directory, 'inputs.yaml');
   writeFileSync(file, fields.join(''));
-  return [`--inputs=${file}`, ...fromFiles];
+  return [`--inputs=${file}`, ...fileFlags];
 }
 
-function readText(file, input) {
+function readText(file, inputName) {
   if (!existsSync(file)) {
-    throw new Error(`The input ${input} names a file that isn't there: ${file}`);
+    throw new Error(`The input ${inputName} names a file that isn't there: ${file}`);
   }
   return readFileSync(file, 'utf8');
 }

@@ -7,34 +7,37 @@ import { createChunkNames } from './chunks.js';
 const require = createRequire(import.meta.url);
 
 /** Packages that npm installs with one binary, that of the platform, stay beside the bundle; everything else is in it. */
-const NATIVE = ['@resvg/resvg-js', '@napi-rs/keyring'];
+const NATIVE_PACKAGES = ['@resvg/resvg-js', '@napi-rs/keyring'];
 
 /** The beginning of the names of modules that the bundler makes. */
 const VIRTUAL_MODULE = '\0';
 
-/** A unit of UTF-16, which `\u` can write. */
-const NOT_ASCII = /[^\0-\x7f]/g;
-const ESCAPED_ALREADY = /\\[^\0-\x7f]/;
+/** Matches a unit of UTF-16 that has to be written as an escape. */
+const NON_ASCII_UNIT = /[^\0-\x7f]/g;
+const ESCAPED_NON_ASCII_UNIT = /\\[^\0-\x7f]/;
 
 /** The share of such units up to which escapes add next to nothing. */
 const MAX_ESCAPED_SHARE = 0.01;
 
 /** The font of cards. */
-export const FONT = path.join(packageDirectory('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
-
-/** Packages that Nunjucks' own bundle for browsers contains. */
-const IN_NUNJUCKS = ['asap', 'a-sync-waterfall'].map(name =>
-  path.join(packageDirectory(name), 'package.json'),
+export const FONT_FILE = path.join(
+  findPackageDirectory('dejavu-fonts-ttf'),
+  'ttf/DejaVuSansMono.ttf',
 );
 
-/** Loads SQLite's binding, in place of the package that looks for it in `node_modules`. */
+/** Files of the packages that Nunjucks' own bundle for browsers contains. */
+const NUNJUCKS_PARTS = ['asap', 'a-sync-waterfall'].map(name =>
+  path.join(findPackageDirectory(name), 'package.json'),
+);
+
+/** The module that loads SQLite's binding, in place of the package that looks for it in `node_modules`. */
 const SQLITE_BINDING = 'src/service/store/sqlite/packed-binding.ts';
 
-/** C++ that is compiled into these binaries. */
-const IN_BINARIES = path.join(packageDirectory('node-addon-api'), 'napi.h');
+/** A file of the C++ that is compiled into SQLite's binaries. */
+const SQLITE_BINARIES_PART = path.join(findPackageDirectory('node-addon-api'), 'napi.h');
 
 /** Returns the directory of an installed package. */
-export function packageDirectory(name) {
+export function findPackageDirectory(name) {
   return path.dirname(require.resolve(`${name}/package.json`));
 }
 
@@ -46,13 +49,13 @@ export async function writeBundles(outdir) {
     bundlePages(outdir),
     bundleSandbox(outdir),
   ];
-  const written = (await Promise.all(bundles)).flat();
-  const modules = written.flatMap(chunk => chunk.moduleIds ?? []);
+  const chunks = (await Promise.all(bundles)).flat();
+  const moduleIds = chunks.flatMap(chunk => chunk.moduleIds ?? []);
   return [
-    ...modules.filter(id => !id.startsWith(VIRTUAL_MODULE)),
-    FONT,
-    ...IN_NUNJUCKS,
-    IN_BINARIES,
+    ...moduleIds.filter(id => !id.startsWith(VIRTUAL_MODULE)),
+    FONT_FILE,
+    ...NUNJUCKS_PARTS,
+    SQLITE_BINARIES_PART,
   ];
 }
 
@@ -94,20 +97,23 @@ function createAsciiPlugin() {
     name: 'ascii',
     generateBundle(_options, bundle) {
       for (const chunk of Object.values(bundle)) {
-        const others = chunk.code?.match(NOT_ASCII)?.length ?? 0;
-        if (others > 0 && others < chunk.code.length * MAX_ESCAPED_SHARE) {
-          chunk.code = escaped(chunk.code);
+        const nonAsciiCount = chunk.code?.match(NON_ASCII_UNIT)?.length ?? 0;
+        if (nonAsciiCount > 0 && nonAsciiCount < chunk.code.length * MAX_ESCAPED_SHARE) {
+          chunk.code = escapeNonAscii(chunk.code);
         }
       }
     },
   };
 }
 
-function escaped(code) {
-  if (ESCAPED_ALREADY.test(code)) {
+function escapeNonAscii(code) {
+  if (ESCAPED_NON_ASCII_UNIT.test(code)) {
     throw new Error('a backslash before a character that is not ASCII');
   }
-  return code.replace(NOT_ASCII, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return code.replace(
+    NON_ASCII_UNIT,
+    unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 async function bundleLibrary(outdir) {
@@ -153,7 +159,7 @@ async function bundleSandbox(outdir) {
 function getCommonOptions() {
   return {
     platform: 'node',
-    external: NATIVE,
+    external: NATIVE_PACKAGES,
     // Handlebars works without it, and faster; nobody needs the source map of a template.
     // SQLite's binding is unpacked before it is loaded.
     resolve: { alias: { 'source-map': false, 'node-gyp-build': path.resolve(SQLITE_BINDING) } },

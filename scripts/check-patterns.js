@@ -5,9 +5,9 @@ import path from 'node:path';
 import { check } from 'recheck';
 import { parseAst } from 'rolldown/parseAst';
 
-const CACHE = path.resolve('node_modules/.cache/promptrun-patterns.json');
+const CACHE_FILE = path.resolve('node_modules/.cache/promptrun-patterns.json');
 
-/** Longer than the defaults, with which a busy machine would change the checker's verdicts. */
+/** Time limits in milliseconds. With the defaults, which are shorter, a busy machine would change the checker's verdicts. */
 const CHECK_LIMITS = { timeout: 60_000, incubationTimeout: 20_000, attackTimeout: 20_000 };
 
 /** Patterns that the checker can't decide on, and why they are linear anyway. */
@@ -20,9 +20,8 @@ const REVIEWED_PATTERNS = new Map([
 
 const verdicts = readVerdicts();
 const faults = [];
-for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(name =>
-  name.endsWith('.ts'),
-)) {
+const fileNames = readdirSync('src', { recursive: true, encoding: 'utf8' });
+for (const file of fileNames.filter(name => name.endsWith('.ts'))) {
   const code = readFileSync(path.join('src', file), 'utf8');
   for (const { pattern, flags, start } of findPatterns(parseAst(code, { lang: 'ts' }))) {
     const verdict = await checkPattern(pattern, flags);
@@ -30,8 +29,8 @@ for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).fil
     if (verdict !== 'safe') faults.push(`src/${file}:${line}: /${pattern}/${flags} ${verdict}`);
   }
 }
-mkdirSync(path.dirname(CACHE), { recursive: true });
-writeFileSync(CACHE, JSON.stringify(verdicts));
+mkdirSync(path.dirname(CACHE_FILE), { recursive: true });
+writeFileSync(CACHE_FILE, JSON.stringify(verdicts));
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
@@ -59,7 +58,7 @@ function* findPatterns(node) {
 
 function readVerdicts() {
   try {
-    return JSON.parse(readFileSync(CACHE, 'utf8'));
+    return JSON.parse(readFileSync(CACHE_FILE, 'utf8'));
   } catch {
     return {};
   }

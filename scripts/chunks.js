@@ -3,8 +3,8 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** Files by the modules they begin with. A module belongs to the first file that reaches it without a late import. */
-const FILES = {
+/** The modules that each file begins with. A module belongs to the first file that reaches it without a late import. */
+const ROOT_MODULES_BY_FILE = {
   // Modules that the process for checks shares with the rest. In one of its files, it would load that file too.
   checks: [
     'src/utils/limit-exceeded.ts',
@@ -53,31 +53,34 @@ const FILES = {
   serve: ['src/service/start-service.ts'],
 };
 
-/** Names the file a module belongs to, once the graph of modules is complete; null leaves it to the bundler. */
+/**
+ * Returns a function that names the file of a module once the graph of modules is complete. It returns null for a module that
+ * is left to the bundler.
+ */
 export function createChunkNames() {
-  let names;
+  let fileNames;
   return (id, context) => {
-    names ??= assignNames(module => context.getModuleInfo(module)?.importedIds);
-    return names.get(id) ?? null;
+    fileNames ??= assignNames(module => context.getModuleInfo(module)?.importedIds);
+    return fileNames.get(id) ?? null;
   };
 }
 
-function assignNames(importsOf) {
-  const names = new Map();
-  for (const [file, roots] of Object.entries(FILES)) {
+function assignNames(getImportedIds) {
+  const fileNames = new Map();
+  for (const [file, roots] of Object.entries(ROOT_MODULES_BY_FILE)) {
     for (const root of roots) {
       const id = realpathSync(root.startsWith('src/') ? root : path.join('node_modules', root));
-      if (!importsOf(id)) {
+      if (!getImportedIds(id)) {
         throw new Error(`scripts/chunks.js names ${root}, which the command does not use`);
       }
       assignWithImports(id, file);
     }
   }
-  return names;
+  return fileNames;
 
   function assignWithImports(id, file) {
-    if (names.has(id)) return;
-    names.set(id, file);
-    for (const imported of importsOf(id) ?? []) assignWithImports(imported, file);
+    if (fileNames.has(id)) return;
+    fileNames.set(id, file);
+    for (const importedId of getImportedIds(id) ?? []) assignWithImports(importedId, file);
   }
 }

@@ -20,12 +20,12 @@ import { createInterface } from 'node:readline';
 const root = path.resolve(import.meta.dirname, '..');
 const image = mkdtempSync(path.join(tmpdir(), 'promptrun-image-'));
 const toImagePath = file => path.join(image, file);
-const usr = toImagePath('usr/local');
+const usrDirectory = toImagePath('usr/local');
 /** npm's other settings, such as its registry and its cache, apply here too. */
 const env = {
   ...process.env,
-  PATH: `${path.join(usr, 'bin')}:${process.env.PATH}`,
-  npm_config_prefix: usr,
+  PATH: `${path.join(usrDirectory, 'bin')}:${process.env.PATH}`,
+  npm_config_prefix: usrDirectory,
   npm_config_prefer_offline: 'true',
 };
 
@@ -33,9 +33,9 @@ try {
   for (const directory of ['tmp', 'root', 'usr/local/lib', 'usr/local/bin']) {
     mkdirSync(toImagePath(directory), { recursive: true });
   }
-  const started = { cwd: image, entry: [], command: [], health: [] };
-  for (const { name, rest } of readInstructions()) runInstruction(name, rest, started);
-  await checkService(started);
+  const config = { cwd: image, entry: [], command: [], health: [] };
+  for (const { name, rest } of readInstructions()) runInstruction(name, rest, config);
+  await checkService(config);
 } finally {
   rmSync(image, { recursive: true, force: true });
 }
@@ -48,26 +48,26 @@ function readInstructions() {
     .map(line => ({ name: line.split(' ', 1)[0], rest: line.slice(line.indexOf(' ') + 1) }));
 }
 
-function runInstruction(name, rest, started) {
+function runInstruction(name, rest, config) {
   if (name === 'WORKDIR') {
-    started.cwd = toImagePath(rest);
-    mkdirSync(started.cwd, { recursive: true });
+    config.cwd = toImagePath(rest);
+    mkdirSync(config.cwd, { recursive: true });
   }
   if (name === 'ENV') Object.assign(env, Object.fromEntries([replaceImagePaths(rest).split('=')]));
-  if (name === 'COPY') copy(rest.split(' '), started.cwd);
-  if (name === 'RUN') run(replaceInstallation(replaceImagePaths(rest), started.cwd), started.cwd);
-  if (name === 'ENTRYPOINT') started.entry = JSON.parse(rest);
-  if (name === 'HEALTHCHECK') started.health = JSON.parse(rest.slice(rest.indexOf('[')));
-  if (name === 'CMD') started.command = JSON.parse(rest);
+  if (name === 'COPY') copy(rest.split(' '), config.cwd);
+  if (name === 'RUN') run(replaceInstallation(replaceImagePaths(rest), config.cwd), config.cwd);
+  if (name === 'ENTRYPOINT') config.entry = JSON.parse(rest);
+  if (name === 'HEALTHCHECK') config.health = JSON.parse(rest.slice(rest.indexOf('[')));
+  if (name === 'CMD') config.command = JSON.parse(rest);
 }
 
 /** Copies files. Both stages share one directory here, which must hold what the second takes from the first. */
 function copy(words, cwd) {
   const [from, target] = words.filter(word => !word.startsWith('--'));
   if (words.some(word => word.startsWith('--from='))) {
-    const [begin, end] = path.basename(from).split('*');
-    const made = readdirSync(path.dirname(toImagePath(from)));
-    if (!made.some(file => file.startsWith(begin) && file.endsWith(end ?? ''))) {
+    const [prefix, suffix] = path.basename(from).split('*');
+    const packedFiles = readdirSync(path.dirname(toImagePath(from)));
+    if (!packedFiles.some(file => file.startsWith(prefix) && file.endsWith(suffix ?? ''))) {
       throw new Error(`the first stage made no ${from} for ${target}`);
     }
     return;
@@ -112,13 +112,13 @@ async function checkService({ entry, command, health }) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(service, 'exit');
-  const first = await Promise.race([once(createInterface(service.stdout), 'line'), ended]);
-  const [, port] = /^listening on http:.*:(\d+)\/v1$/.exec(String(first[0])) ?? [];
-  if (port === undefined) throw new Error(`the service did not start: ${first[0]}`);
-  const [check, ...words] = health
+  const firstEvent = await Promise.race([once(createInterface(service.stdout), 'line'), ended]);
+  const [, port] = /^listening on http:.*:(\d+)\/v1$/.exec(String(firstEvent[0])) ?? [];
+  if (port === undefined) throw new Error(`the service did not start: ${firstEvent[0]}`);
+  const [healthProgram, ...healthArgs] = health
     .filter(word => word !== 'CMD')
     .map(word => word.replace('8787', port));
-  const { status } = spawnSync(check, words, { cwd: image, env, stdio: 'inherit' });
+  const { status } = spawnSync(healthProgram, healthArgs, { cwd: image, env, stdio: 'inherit' });
   service.kill('SIGTERM');
   const [code] = await ended;
   process.stdout.write(

@@ -7,8 +7,8 @@ import { build } from 'rolldown';
 
 const WIDTH = 760;
 const BAR = { x: 190, width: 300, height: 14 };
-const ROW = 30;
-const RUNS = [
+const ROW_HEIGHT = 30;
+const PASSED_AND_RUN_COUNTS = [
   [1, 1],
   [9, 10],
   [45, 50],
@@ -22,7 +22,7 @@ const parts = [];
 let y = 34;
 
 drawHeading('When and how often: what runs of one case say about its true rate');
-for (const [passed, runs] of RUNS) {
+for (const [passed, runs] of PASSED_AND_RUN_COUNTS) {
   const interval = computeWilsonInterval(passed / runs, runs);
   const price = runs === 1 ? 'price of 1 run' : `price of ${runs} runs`;
   drawRow(
@@ -78,7 +78,7 @@ function readGates() {
   return table
     .split('\n')
     .slice(2)
-    .filter((_, at, lines) => lines.slice(0, at + 1).every(text => text.startsWith('|')))
+    .filter((_, index, lines) => lines.slice(0, index + 1).every(text => text.startsWith('|')))
     .map(text =>
       text
         .split('|')
@@ -89,7 +89,7 @@ function readGates() {
 
 function drawHeading(text) {
   parts.push(`<text class="heading" x="20" y="${y}">${text}</text>`);
-  y += ROW;
+  y += ROW_HEIGHT;
 }
 
 function drawLine(text) {
@@ -99,20 +99,20 @@ function drawLine(text) {
 
 /** Draws a bar between its name and its figures. */
 function drawRow(name, [low, high], value, figures) {
-  const at = share => (BAR.x + share * BAR.width).toFixed(1);
+  const toX = share => (BAR.x + share * BAR.width).toFixed(1);
   const top = y - 12;
   parts.push(
     `<text x="20" y="${y}">${name}</text>`,
     `<rect class="scale" x="${BAR.x}" y="${top}" width="${BAR.width}" height="${BAR.height}"/>`,
-    `<rect class="bar" x="${at(low)}" y="${top}" width="${((high - low) * BAR.width).toFixed(1)}" height="${BAR.height}"/>`,
+    `<rect class="bar" x="${toX(low)}" y="${top}" width="${((high - low) * BAR.width).toFixed(1)}" height="${BAR.height}"/>`,
   );
   if (value !== undefined) {
     parts.push(
-      `<rect class="value" x="${at(value)}" y="${top}" width="3" height="${BAR.height}"/>`,
+      `<rect class="value" x="${toX(value)}" y="${top}" width="3" height="${BAR.height}"/>`,
     );
   }
   parts.push(`<text x="${BAR.x + BAR.width + 12}" y="${y}">${figures}</text>`);
-  y += ROW - 6;
+  y += ROW_HEIGHT - 6;
 }
 
 function buildPicture() {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** The licences that may be shipped; any other stops the build, so that somebody looks. */
-const ALLOWED = new Set([
+const ALLOWED_LICENCES = new Set([
   '0BSD',
   'Apache-2.0',
   'BSD-2-Clause',
@@ -15,10 +15,10 @@ const ALLOWED = new Set([
 ]);
 
 /** Licences of packages that name theirs in their own words, after a look at the text. */
-const REVIEWED = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
+const REVIEWED_LICENCES = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
 
 /** Code that is compiled into packages, and has no package of its own to read. */
-const COMPILED_IN = {
+const COMPILED_IN_BY_PACKAGE = {
   undici: [
     {
       name: 'llhttp',
@@ -30,10 +30,10 @@ const COMPILED_IN = {
   ],
 };
 
-/** Returns the packages that these files, given by their names, belong to, by name; each once. */
-export function bundledPackages(files) {
+/** Returns the packages to which files belong, each once, sorted by name. */
+export function listBundledPackages(files) {
   const directories = new Set(
-    files.map(packageDirectory).filter(directory => directory !== undefined),
+    files.map(findInnermostPackage).filter(directory => directory !== undefined),
   );
   const packages = new Map(
     [...directories].map(readPackage).map(one => [`${one.name}@${one.version}`, one]),
@@ -43,9 +43,11 @@ export function bundledPackages(files) {
 
 /** Returns the text of THIRD-PARTY-NOTICES. */
 export function formatNotices(packages) {
-  const inside = packages.flatMap(({ name }) => COMPILED_IN[name] ?? []);
-  const all = [...packages, ...inside];
-  return [INTRODUCTION, ...all.map(one => formatNotice(one, all))].join(`\n${'-'.repeat(80)}\n\n`);
+  const compiledIn = packages.flatMap(({ name }) => COMPILED_IN_BY_PACKAGE[name] ?? []);
+  const allPackages = [...packages, ...compiledIn];
+  return [INTRODUCTION, ...allPackages.map(one => formatNotice(one, allPackages))].join(
+    `\n${'-'.repeat(80)}\n\n`,
+  );
 }
 
 const INTRODUCTION = `The files of this package contain the following third-party packages, unchanged but for bundling and minification.
@@ -53,7 +55,7 @@ Their source is at the addresses given and on the npm registry, under the names 
 `;
 
 /** Returns the innermost `node_modules/name` or `node_modules/@scope/name` of a file. */
-function packageDirectory(file) {
+function findInnermostPackage(file) {
   return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(file)?.[0];
 }
 
@@ -62,7 +64,10 @@ function readPackage(directory) {
     readFileSync(path.join(directory, 'package.json'), 'utf8'),
   );
   const license = rest.license ?? licenses?.[0]?.type;
-  if (!(name in REVIEWED) && !splitLicences(license).some(one => ALLOWED.has(one))) {
+  if (
+    !(name in REVIEWED_LICENCES) &&
+    !splitLicences(license).some(one => ALLOWED_LICENCES.has(one))
+  ) {
     throw new Error(
       `${name}@${version} has the licence ${license}, which scripts/notices.js does not list`,
     );
@@ -74,7 +79,7 @@ function readPackage(directory) {
     directory,
     name,
     version,
-    licence: REVIEWED[name] ?? license,
+    licence: REVIEWED_LICENCES[name] ?? license,
     source: source.replace(/^git\+/, ''),
     by,
     text,

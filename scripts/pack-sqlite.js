@@ -6,26 +6,26 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
-import { packageDirectory } from './bundles.js';
+import { findPackageDirectory } from './bundles.js';
 
-const BINARIES = path.join(packageDirectory('@photostructure/sqlite'), 'prebuilds');
+const BINARIES_FOLDER = path.join(findPackageDirectory('@photostructure/sqlite'), 'prebuilds');
 
-/** The highest quality would save another tenth and take half a minute. */
-const FAST = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+/** A medium quality: the highest would save another tenth and take half a minute. */
+const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
 /** Writes `<platform>-<arch>[-musl].br` for each binary, and their digests as they are unpacked. */
 export async function packSqlite(outdir) {
   await mkdir(outdir, { recursive: true });
-  const files = (await readdir(BINARIES, { recursive: true }))
+  const files = (await readdir(BINARIES_FOLDER, { recursive: true }))
     .filter(file => file.endsWith('.node'))
     .sort();
   const digests = await Promise.all(
     files.map(async file => {
-      const content = await readFile(path.join(BINARIES, file));
+      const content = await readFile(path.join(BINARIES_FOLDER, file));
       const name = `${path.dirname(file)}${file.endsWith('.musl.node') ? '-musl' : ''}`;
       await writeFile(
         path.join(outdir, `${name}.br`),
-        await promisify(brotliCompress)(content, { params: FAST }),
+        await promisify(brotliCompress)(content, { params: COMPRESSION }),
       );
       return [name, createHash('sha256').update(content).digest('hex')];
     }),

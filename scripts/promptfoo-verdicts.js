@@ -11,7 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const FILE = path.join(import.meta.dirname, '../test/cli/testing/promptfoo/verdicts.json');
+const VERDICTS_FILE = path.join(import.meta.dirname, '../test/cli/testing/promptfoo/verdicts.json');
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Name the folder in which promptfoo is installed.');
@@ -20,12 +20,12 @@ const { version } = JSON.parse(readFileSync(path.join(packageFolder, 'package.js
 const promptfoo = await import(pathToFileURL(path.join(packageFolder, 'dist/src/index.js')).href);
 const { runAssertion } = promptfoo.default.assertions;
 
-const { rows } = JSON.parse(readFileSync(FILE, 'utf8'));
+const { rows } = JSON.parse(readFileSync(VERDICTS_FILE, 'utf8'));
 const lines = [];
-for (const { pass: known, ...row } of rows) {
+for (const { pass: knownPass, ...row } of rows) {
   const { assertion, output, result = { output }, vars, metadata = {} } = row;
-  if (known !== undefined && output?.includes('{{')) {
-    lines.push(`    ${JSON.stringify({ ...row, pass: known })}`);
+  if (knownPass !== undefined && output?.includes('{{')) {
+    lines.push(`    ${JSON.stringify({ ...row, pass: knownPass })}`);
     continue;
   }
   const prompt = output ?? '';
@@ -36,4 +36,7 @@ for (const { pass: known, ...row } of rows) {
   );
   lines.push(`    ${JSON.stringify({ ...row, pass: verdict.pass === true })}`);
 }
-writeFileSync(FILE, `{\n  "promptfoo": "${version}",\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`);
+writeFileSync(
+  VERDICTS_FILE,
+  `{\n  "promptfoo": "${version}",\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`,
+);

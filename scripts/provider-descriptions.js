@@ -37,6 +37,9 @@ const FORMS = [
 const EXCLUDED_FILES =
   /embedding|test_anthropic_compaction|test_compatible_api_with_tool_calls_without_id/;
 
+/** Maximum number of bodies with the same fields. */
+const MAX_SIMILAR_BODIES = 2;
+
 const COUNTS = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'];
 
 const [openApi, usages] = process.argv.slice(2);
@@ -52,42 +55,45 @@ function read(file) {
 
 function trimDescription({ paths, components }) {
   const schemas = {};
-  const keep = value => {
+  const collectSchemas = value => {
     if (typeof value !== 'object' || value === null) return;
     const name =
       typeof value.$ref === 'string' ? value.$ref.replace('#/components/schemas/', '') : undefined;
     if (name !== undefined && !(name in schemas)) {
       schemas[name] = withoutProse(components.schemas[name]);
-      keep(schemas[name]);
+      collectSchemas(schemas[name]);
     }
-    for (const inner of Object.values(value)) keep(inner);
+    for (const inner of Object.values(value)) collectSchemas(inner);
   };
-  const trimmed = ENDPOINTS.map(endpoint => {
+  const trimmedPaths = ENDPOINTS.map(endpoint => {
     const { content } = paths[endpoint].post.requestBody;
     const body = { content: { 'application/json': withoutProse(content['application/json']) } };
-    keep(body);
+    collectSchemas(body);
     return [endpoint, { post: { requestBody: body } }];
   });
   return {
-    paths: Object.fromEntries(trimmed),
+    paths: Object.fromEntries(trimmedPaths),
     schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
 /** Returns a schema without prose. Keeps names of properties that read like keywords. */
-function withoutProse(value, areNames = false) {
+function withoutProse(value, isMapOfNames = false) {
   if (Array.isArray(value)) return value.map(item => withoutProse(item));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([key]) => areNames || !PROSE.has(key));
+  const entries = Object.entries(value).filter(([key]) => isMapOfNames || !PROSE.has(key));
   return Object.fromEntries(
-    entries.map(([key, inner]) => [key, withoutProse(inner, key === 'properties' && !areNames)]),
+    entries.map(([key, inner]) => [
+      key,
+      withoutProse(inner, key === 'properties' && !isMapOfNames),
+    ]),
   );
 }
 
-/** Returns bodies with their token counts: per interface, at most two with the same fields. */
+/** Returns bodies with their token counts, by interface. Leaves out those that are too similar. */
 function collectUsages(collected) {
   const rows = Object.fromEntries(FORMS.map(([name]) => [name, new Set()]));
-  const alike = new Map();
+  const countByFields = new Map();
   for (const { body, extracted } of collected) {
     const { file = '', model: _, modelVersion: __, ...counts } = body;
     if (EXCLUDED_FILES.test(file)) continue;
@@ -97,8 +103,8 @@ function collectUsages(collected) {
       for (const [name, form, files] of FORMS) {
         if (!names.includes(form) || !files.test(file) || rows[name].has(row)) continue;
         const fields = `${form} ${row.replace(/[1-9]\d*(\.\d+)?/g, 'n')}`;
-        alike.set(fields, (alike.get(fields) ?? 0) + 1);
-        if (alike.get(fields) <= 2) rows[name].add(row);
+        countByFields.set(fields, (countByFields.get(fields) ?? 0) + 1);
+        if (countByFields.get(fields) <= MAX_SIMILAR_BODIES) rows[name].add(row);
       }
     }
   }

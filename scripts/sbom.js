@@ -4,19 +4,19 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeBundles } from './bundles.js';
-import { bundledPackages } from './notices.js';
+import { listBundledPackages } from './notices.js';
 
 const readJson = file => JSON.parse(readFileSync(file, 'utf8'));
 const packageJson = readJson('package.json');
 const lockedPackages = readJson('package-lock.json').packages;
 
 const outdir = mkdtempSync(path.join(tmpdir(), 'promptrun-sbom-'));
-const bundled = bundledPackages(await writeBundles(outdir)).map(({ directory }) =>
+const bundledPaths = listBundledPackages(await writeBundles(outdir)).map(({ directory }) =>
   toRelativeName(directory),
 );
 rmSync(outdir, { recursive: true });
 const installedBeside = Object.keys(lockedPackages).filter(
-  name => name !== '' && !lockedPackages[name].dev && !bundled.includes(name),
+  name => name !== '' && !lockedPackages[name].dev && !bundledPaths.includes(name),
 );
 
 const bom = {
@@ -30,7 +30,7 @@ const bom = {
       type: 'application',
     },
   },
-  components: [...bundled, ...installedBeside]
+  components: [...bundledPaths, ...installedBeside]
     .sort((one, other) => (one < other ? -1 : 1))
     .map(name => toLockedComponent(name)),
 };
@@ -40,26 +40,26 @@ function toRelativeName(directory) {
   return path.relative(process.cwd(), directory).split(path.sep).join('/');
 }
 
-function toLockedComponent(place) {
-  const entry = lockedPackages[place];
-  const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+function toLockedComponent(packagePath) {
+  const entry = lockedPackages[packagePath];
+  const name = packagePath.slice(packagePath.lastIndexOf('node_modules/') + 'node_modules/'.length);
   return {
     ...toComponent(name, entry),
     type: 'library',
-    scope: entry.optional && !bundled.includes(place) ? 'optional' : 'required',
+    scope: entry.optional && !bundledPaths.includes(packagePath) ? 'optional' : 'required',
     hashes: toHashes(entry.integrity),
   };
 }
 
 function toComponent(name, { version, license }) {
-  const [scope, plain] = name.startsWith('@') ? name.split('/') : [undefined, name];
-  const url = `pkg:npm/${scope ? `${encodeURIComponent(scope)}/` : ''}${plain}@${version}`;
+  const [scope, plainName] = name.startsWith('@') ? name.split('/') : [undefined, name];
+  const purl = `pkg:npm/${scope ? `${encodeURIComponent(scope)}/` : ''}${plainName}@${version}`;
   return {
     'bom-ref': `${name}@${version}`,
     ...(scope && { group: scope }),
-    name: plain,
+    name: plainName,
     version,
-    purl: url,
+    purl,
     licenses: license
       ? [/ OR |[()]/.test(license) ? { expression: license } : toLicence(license)]
       : [],

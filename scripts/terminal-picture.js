@@ -18,9 +18,9 @@ const COLUMNS = 92;
  * Sets the terminal's title: once it has arrived, so has everything before it. Then waits, because what is not yet read may
  * be lost when the last program on the terminal ends.
  */
-const END = "printf '\\033]0;end\\007'; read -r";
+const END_COMMANDS = "printf '\\033]0;end\\007'; read -r";
 
-const CHARACTER = { width: 8.4, height: 19 };
+const CHARACTER_SIZE = { width: 8.4, height: 19 };
 const MARGIN = { side: 18, top: 46, bottom: 18 };
 const FOREGROUND = '#d8dee9';
 const PALETTE = [
@@ -65,8 +65,8 @@ async function recordLines(commands) {
     await runOnScreen(command, screen);
   }
   const { active } = screen.buffer;
-  return Array.from({ length: active.baseY + active.cursorY }, (_, at) =>
-    splitIntoSpans(active.getLine(at)),
+  return Array.from({ length: active.baseY + active.cursorY }, (_, index) =>
+    splitIntoSpans(active.getLine(index)),
   );
 }
 
@@ -77,7 +77,7 @@ function runOnScreen(command, screen) {
     TERM: 'xterm-256color',
     LANG: 'C.UTF-8',
   };
-  const child = spawn('bash', ['-c', `${command}\n${END}`], {
+  const child = spawn('bash', ['-c', `${command}\n${END_COMMANDS}`], {
     cols: COLUMNS,
     rows: 60,
     cwd: home,
@@ -107,10 +107,10 @@ function splitIntoSpans(line) {
   const { length } = line.translateToString(true);
   for (let column = 0; column < length; column += 1) {
     const cell = line.getCell(column);
-    const look = toSvgAttributes(cell);
+    const attributes = toSvgAttributes(cell);
     const last = spans.at(-1);
-    if (last?.look === look) last.text += cell.getChars() || ' ';
-    else spans.push({ column, look, text: cell.getChars() || ' ' });
+    if (last?.attributes === attributes) last.text += cell.getChars() || ' ';
+    else spans.push({ column, attributes, text: cell.getChars() || ' ' });
   }
   return spans;
 }
@@ -128,11 +128,11 @@ function toSvgAttributes(cell) {
 }
 
 function draw(lines) {
-  const width = Math.ceil(COLUMNS * CHARACTER.width + 2 * MARGIN.side);
-  const height = lines.length * CHARACTER.height + MARGIN.top + MARGIN.bottom;
+  const width = Math.ceil(COLUMNS * CHARACTER_SIZE.width + 2 * MARGIN.side);
+  const height = lines.length * CHARACTER_SIZE.height + MARGIN.top + MARGIN.bottom;
   const texts = lines.map(drawLine);
   const dots = ['#ff5f56', '#ffbd2e', '#27c93f'].map(
-    (colour, at) => `<circle cx="${20 + at * 20}" cy="20" r="6" fill="${colour}"/>`,
+    (colour, index) => `<circle cx="${20 + index * 20}" cy="20" r="6" fill="${colour}"/>`,
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="promptrun on a terminal">`,
@@ -150,9 +150,9 @@ function draw(lines) {
 
 /** Draws a line as one text, whose characters stand side by side in the viewer's own fixed-width font. */
 function drawLine(spans, row) {
-  const y = MARGIN.top + row * CHARACTER.height;
-  const parts = spans.map(({ look, text }) =>
-    look === '' ? escape(text) : `<tspan${look}>${escape(text)}</tspan>`,
+  const y = MARGIN.top + row * CHARACTER_SIZE.height;
+  const parts = spans.map(({ attributes, text }) =>
+    attributes === '' ? escape(text) : `<tspan${attributes}>${escape(text)}</tspan>`,
   );
   return `<text x="${MARGIN.side}" y="${y}">${parts.join('').trimEnd()}</text>`;
 }

@@ -4,9 +4,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 const versions = (process.env.NODES ?? '20,22,24,26').split(',');
-const failed = versions.filter(version => !runTests(installNode(version)));
-for (const version of failed) process.stderr.write(`the tests fail on Node ${version}\n`);
-process.exitCode = failed.length === 0 ? 0 : 1;
+const failedVersions = versions.filter(version => !runTests(installNode(version)));
+for (const version of failedVersions) process.stderr.write(`the tests fail on Node ${version}\n`);
+process.exitCode = failedVersions.length === 0 ? 0 : 1;
 
 function installNode(version) {
   const args = [
@@ -27,7 +27,7 @@ function installNode(version) {
 function runTests(node) {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   process.stdout.write(`\n== Node ${version}\n`);
-  // First on the path too, for what the tests start through a shell.
+  // This Node comes first on the path too, for what the tests start through a shell.
   const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` };
   const { status } = spawnSync(
     node,

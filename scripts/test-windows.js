@@ -92,7 +92,6 @@ const TESTS = [
   'test/service/http/metrics.test.ts',
   'test/service/http/stalled.test.ts',
   'test/service/killing.test.ts',
-  'test/service/store/blobs/objects.test.ts',
   'test/service/programs.test.ts',
   'test/service/prompts',
   'test/service/runs',

@@ -5,25 +5,25 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 
 const CHECKS = ['check:style', 'check:lint', 'check:types', 'check:patterns', 'check:dead-code'];
-/** Gives way to the tests. */
-const LOWER_PRIORITY = 4;
+/** The priority of the checks, which give way to the tests. */
+const CHECKS_PRIORITY = 4;
 
 const checks = runChecks();
-const failed = (await runTests()) ? [] : ['the tests'];
+const failedNames = (await runTests()) ? [] : ['the tests'];
 for (const { name, output, isPassed } of await checks) {
   process.stdout.write(
     `\n== ${name}: ${isPassed ? 'passed' : 'FAILED'}\n${isPassed ? '' : output}`,
   );
-  if (!isPassed) failed.push(name);
+  if (!isPassed) failedNames.push(name);
 }
-if (failed.length > 0) process.stdout.write(`\nFAILED: ${failed.join(', ')}\n`);
-process.exitCode = failed.length === 0 ? 0 : 1;
+if (failedNames.length > 0) process.stdout.write(`\nFAILED: ${failedNames.join(', ')}\n`);
+process.exitCode = failedNames.length === 0 ? 0 : 1;
 
 async function runChecks() {
   const results = [];
   for (const name of CHECKS) {
     const child = startNpmScript(name, ['ignore', 'pipe', 'pipe']);
-    if (child.pid !== undefined) setPriority(child.pid, LOWER_PRIORITY);
+    if (child.pid !== undefined) setPriority(child.pid, CHECKS_PRIORITY);
     const [out, err, isPassed] = await Promise.all([
       text(child.stdout),
       text(child.stderr),

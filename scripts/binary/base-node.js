@@ -4,12 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const FOLDER = path.resolve(import.meta.dirname, '../base-node');
+const BASE_NODE_FOLDER = path.resolve(import.meta.dirname, '../base-node');
 const { optionalDependencies } = JSON.parse(
-  readFileSync(path.join(FOLDER, 'package.json'), 'utf8'),
+  readFileSync(path.join(BASE_NODE_FOLDER, 'package.json'), 'utf8'),
 );
 
-/** One exact version for every platform. */
+/** The exact version of Node, which is the same for every platform. */
 export const [BASE_VERSION] = Object.values(optionalDependencies);
 
 /** Returns the path of the Node to build with. Installs it if necessary. */
@@ -22,11 +22,17 @@ export function findBaseNode() {
       `npm has no Node ${BASE_VERSION} for this platform: run the build with that version of Node`,
     );
   }
-  const file = path.join(FOLDER, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
+  const file = path.join(
+    BASE_NODE_FOLDER,
+    'node_modules',
+    name,
+    'bin',
+    isWindows ? 'node.exe' : 'node',
+  );
   if (!existsSync(file) || readVersion(file) !== `v${BASE_VERSION}`) {
     const args = ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     execFileSync('npm', args, {
-      cwd: FOLDER,
+      cwd: BASE_NODE_FOLDER,
       shell: isWindows,
       stdio: ['ignore', 'ignore', 'inherit'],
     });

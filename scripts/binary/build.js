@@ -18,15 +18,15 @@ import path from 'node:path';
 import { inject } from 'postject';
 import { rolldown } from 'rolldown';
 import { CHECKSUM_BYTES } from '../../bin/code-cache.js';
-import { FONT, packageDirectory } from '../bundles.js';
+import { FONT_FILE, findPackageDirectory } from '../bundles.js';
 import { findBaseNode } from './base-node.js';
 
-const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-const BEGINNING = '(function (exports, require, module, __filename, __dirname) {';
-const END = '\n})';
+const SEA_FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+const FUNCTION_START = '(function (exports, require, module, __filename, __dirname) {';
+const FUNCTION_END = '\n})';
 
 /** Files that an executable lacks: SQLite is Node's own there, and nobody imports its library. */
-const EXCLUDED = new Set([
+const EXCLUDED_PATHS = new Set([
   'dist/prebuilds',
   'dist/types',
   'dist/library',
@@ -47,19 +47,19 @@ try {
 }
 
 async function build() {
-  const copy = copyPackage();
-  execFileSync(node, [path.resolve('scripts/binary/compile.cjs'), copy], {
+  const packageCopy = copyPackage();
+  execFileSync(node, [path.resolve('scripts/binary/compile.cjs'), packageCopy], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { HOME: path.join(workFolder, 'home') },
   });
   const main = await bundleMain();
-  const parts = findNativeParts();
-  const font = `dist/assets/${path.basename(FONT)}`;
-  const digests = digestFiles({ ...parts, [font]: path.join(copy, font) });
+  const nativeParts = findNativeParts();
+  const fontName = `dist/assets/${path.basename(FONT_FILE)}`;
+  const digests = digestFiles({ ...nativeParts, [fontName]: path.join(packageCopy, fontName) });
   const assets = {
-    ...collectFiles(copy),
-    ...compileScripts(copy),
-    ...parts,
+    ...collectFiles(packageCopy),
+    ...writeScriptAssets(packageCopy),
+    ...nativeParts,
     'binary.cjs': main,
     'digests.json': writeAsset('digests.json', JSON.stringify(digests)),
   };
@@ -82,14 +82,14 @@ async function build() {
 }
 
 function copyPackage() {
-  const copy = path.join(workFolder, 'package');
+  const packageCopy = path.join(workFolder, 'package');
   for (const part of ['bin', 'completions', 'docs', 'dist', 'package.json', 'LICENSE']) {
-    cpSync(part, path.join(copy, part), {
+    cpSync(part, path.join(packageCopy, part), {
       recursive: true,
-      filter: file => !EXCLUDED.has(file.split(path.sep).join('/')),
+      filter: file => !EXCLUDED_PATHS.has(file.split(path.sep).join('/')),
     });
   }
-  return copy;
+  return packageCopy;
 }
 
 /** Bundles the executable's own main script. */
@@ -105,35 +105,41 @@ async function bundleMain() {
 }
 
 /** Returns the files that the command reads besides its scripts, by their names in the package. */
-function collectFiles(copy) {
-  const names = listFiles(copy).filter(name =>
+function collectFiles(packageCopy) {
+  const names = listFiles(packageCopy).filter(name =>
     /^(?:completions|docs)\/[\w.-]+$|^dist\/(?!.*\.cjs$)/.test(name),
   );
-  return Object.fromEntries([...names, 'LICENSE'].map(name => [name, path.join(copy, name)]));
+  return Object.fromEntries(
+    [...names, 'LICENSE'].map(name => [name, path.join(packageCopy, name)]),
+  );
 }
 
-/** Returns the scripts as functions, and what V8 compiled of them. */
-function compileScripts(copy) {
-  const compiled = new Map(
-    listFiles(copy).flatMap(name => (name.endsWith('.v8') ? [[path.basename(name), name]] : [])),
+/** Writes the scripts as functions, with the code that V8 compiled for them. Returns the paths by asset. */
+function writeScriptAssets(packageCopy) {
+  const compiledNames = new Map(
+    listFiles(packageCopy).flatMap(name =>
+      name.endsWith('.v8') ? [[path.basename(name), name]] : [],
+    ),
   );
   const assets = {};
-  for (const name of listFiles(path.join(copy, 'dist')).filter(file => file.endsWith('.cjs'))) {
-    const source = readFileSync(path.join(copy, 'dist', name));
+  for (const name of listFiles(path.join(packageCopy, 'dist')).filter(file =>
+    file.endsWith('.cjs'),
+  )) {
+    const source = readFileSync(path.join(packageCopy, 'dist', name));
     assets[`script/${name}`] = writeAsset(`script/${name}`, wrapInFunction(source));
-    const compiledName = compiled.get(`${path.basename(name)}.v8`);
+    const compiledName = compiledNames.get(`${path.basename(name)}.v8`);
     if (compiledName === undefined) continue;
     // bin/code-cache.js appends its checksums.
-    const bytes = readFileSync(path.join(copy, compiledName));
+    const bytes = readFileSync(path.join(packageCopy, compiledName));
     assets[`compiled/${name}`] = writeAsset(`compiled/${name}`, bytes.subarray(0, -CHECKSUM_BYTES));
   }
-  const resvg = readFileSync(path.join(packageDirectory('@resvg/resvg-js'), 'index.js'));
+  const resvg = readFileSync(path.join(findPackageDirectory('@resvg/resvg-js'), 'index.js'));
   assets['script/@resvg/resvg-js'] = writeAsset('script/resvg', wrapInFunction(resvg));
   return assets;
 }
 
 function wrapInFunction(source) {
-  return `${BEGINNING}${source}${END}`;
+  return `${FUNCTION_START}${source}${FUNCTION_END}`;
 }
 
 /** Returns the native parts for this platform, by their names in the executable. */
@@ -143,11 +149,11 @@ function findNativeParts() {
   const binary = `${platform}-${arch}${suffix}`;
   return {
     'native/resvgjs.node': path.join(
-      packageDirectory(`@resvg/resvg-js-${binary}`),
+      findPackageDirectory(`@resvg/resvg-js-${binary}`),
       `resvgjs.${binary}.node`,
     ),
     'native/keyring.node': path.join(
-      packageDirectory(`@napi-rs/keyring-${binary}`),
+      findPackageDirectory(`@napi-rs/keyring-${binary}`),
       `keyring.${binary}.node`,
     ),
   };
@@ -167,7 +173,7 @@ async function writeExecutable(blob) {
     chmodSync(tempFile, 0o755);
     if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', tempFile]);
     await inject(tempFile, 'NODE_SEA_BLOB', blob, {
-      sentinelFuse: FUSE,
+      sentinelFuse: SEA_FUSE,
       machoSegmentName: 'NODE_SEA',
     });
     if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', tempFile]);

@@ -4,11 +4,11 @@
 const http = require('node:http');
 const path = require('node:path');
 
-const [copy] = process.argv.slice(2);
-const writeCodeCache = require(path.join(copy, 'bin/code-cache.js')).useCodeCache();
-const { main } = require(path.join(copy, 'dist/main.cjs'));
+const [packageCopy] = process.argv.slice(2);
+const writeCodeCache = require(path.join(packageCopy, 'bin/code-cache.js')).useCodeCache();
+const { main } = require(path.join(packageCopy, 'dist/main.cjs'));
 
-const RUN = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
+const RUN_ID = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
 const COMMANDS = [
   ['--version'],
   ['--help'],
@@ -18,12 +18,12 @@ const COMMANDS = [
   ['run', 'hello', '-i', 'name=Ada'],
 ];
 
-async function run() {
-  for (const argv of COMMANDS) await succeed(argv);
+async function runCommands() {
+  for (const argv of COMMANDS) await runSuccessfully(argv);
   const service = http.createServer((request, response) => {
     request.resume();
     const answer = {
-      runId: RUN,
+      runId: RUN_ID,
       outputs: [{ type: 'text', data: 'x' }],
       runStatus: 'succeeded',
       tokens: 1,
@@ -35,14 +35,14 @@ async function run() {
   await new Promise(resolve => service.listen(0, '127.0.0.1', resolve));
   process.env.PROMPTRUN_BASE_URL = `http://127.0.0.1:${service.address().port}/v1`;
   process.env.PROMPTRUN_API_KEY = 'none';
-  await succeed(['run', RUN, '-i', 'name=Ada']);
+  await runSuccessfully(['run', RUN_ID, '-i', 'name=Ada']);
   service.close().closeAllConnections();
   writeCodeCache();
 }
 
-async function succeed(argv) {
+async function runSuccessfully(argv) {
   const code = await main(argv);
   if (code !== 0) throw new Error(`promptrun ${argv.join(' ')} ended with ${code}`);
 }
 
-void run();
+void runCommands();

@@ -24,8 +24,8 @@ const manifests = {
 };
 for (const [name, text] of Object.entries(manifests)) writeFileSync(path.join(folder, name), text);
 
-function toHomepageUrl(named) {
-  const url = typeof named === 'string' ? named : named?.url;
+function toHomepageUrl(declaredRepository) {
+  const url = typeof declaredRepository === 'string' ? declaredRepository : declaredRepository?.url;
   const address = /^(?:git\+)?https:\/\/(?<rest>[\w.-]+\/[\w.-]+\/[\w.-]+?)(?:\.git)?$/.exec(
     url ?? '',
   )?.groups?.rest;
@@ -37,9 +37,9 @@ function toHomepageUrl(named) {
 }
 
 /** Returns the URLs and checksums of the archives, by platform and architecture. */
-function parseArchives(sums) {
+function parseArchives(checksums) {
   const archivesByPlatform = new Map();
-  for (const line of sums.split(/\r?\n/).filter(text => text.trim() !== '')) {
+  for (const line of checksums.split(/\r?\n/).filter(text => text.trim() !== '')) {
     const [, hash, file] = /^([0-9a-f]{64}) [ *](?:\.\/)?([\w.-]+)$/i.exec(line) ?? [];
     if (hash === undefined) {
       throw new Error(`${sumsFile}: "${line}" is not a checksum and the name of a file`);
@@ -115,7 +115,7 @@ function formatArchiveBlock(block, platform) {
 
 function buildScoopManifest() {
   const { url, hash } = requireArchive('windows-x64');
-  const later = url.replaceAll(version, '$version');
+  const autoupdateUrl = url.replaceAll(version, '$version');
   const manifest = {
     version,
     description,
@@ -124,7 +124,10 @@ function buildScoopManifest() {
     architecture: { '64bit': { url, hash } },
     bin: 'promptrun.exe',
     checkver: { github: homepage },
-    autoupdate: { architecture: { '64bit': { url: later } }, hash: { url: '$baseurl/SHA256SUMS' } },
+    autoupdate: {
+      architecture: { '64bit': { url: autoupdateUrl } },
+      hash: { url: '$baseurl/SHA256SUMS' },
+    },
   };
   return `${JSON.stringify(manifest, null, 4)}\n`;
 }

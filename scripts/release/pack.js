@@ -5,16 +5,16 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } f
 import path from 'node:path';
 
 const MEGABYTE = 1_000_000;
-const [folder, archives] = process.argv.slice(2);
+const [folder, archiveFolder] = process.argv.slice(2);
 const { platform, arch } = process;
 const isWindows = platform === 'win32';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const licences = { LICENSE: 'LICENSE', 'THIRD-PARTY-NOTICES': 'dist/THIRD-PARTY-NOTICES' };
 for (const [name, file] of Object.entries(licences)) copyFileSync(file, path.join(folder, name));
-mkdirSync(archives, { recursive: true });
+mkdirSync(archiveFolder, { recursive: true });
 const name = `promptrun-${version}-${isWindows ? 'windows' : platform}-${arch}.${isWindows ? 'zip' : 'tar.xz'}`;
-const archive = path.resolve(archives, name);
+const archive = path.resolve(archiveFolder, name);
 rmSync(archive, { force: true });
 // Windows has a tar that knows both forms; Git's, which is first on some PATHs, does not.
 const tar = isWindows

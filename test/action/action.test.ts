@@ -270,7 +270,12 @@ describe.runIf(isPosix)('the action', () => {
     expect(step.outputs['response']).toContain('hello {{name}}');
 
     const missing = await runStep({ prompt: 'gone.prompt' });
-    expect(missing.log).toContain("isn't there: gone.prompt");
+    expect(missing.log).toContain("The input prompt names a file that isn't there: gone.prompt");
+
+    const missingFile = await runStep({ 'prompt-file': 'gone.prompt' });
+    expect(missingFile.log).toContain(
+      "The input prompt-file names a file that isn't there: gone.prompt",
+    );
     expect(missing.code).toBe(EXIT.usage);
   });
 
