@@ -227,13 +227,13 @@ describe('what a test file names', () => {
       Array.from({ length: count }, (_, index) => [`files/${index}.txt`, String(index)]),
     );
 
-  const formatCasesOf = (count: number): string =>
+  const formatFileCases = (count: number): string =>
     Array.from({ length: count }, (_, index) =>
       formatCase(`c${index}`, { seconds: 1000 }, `@files/${index}.txt`),
     ).join('');
 
   it('is at most 1,000 different files: the case that names one more is a fault', async () => {
-    const project = echoProject(formatCasesOf(1001), createFiles(1001));
+    const project = echoProject(formatFileCases(1001), createFiles(1001));
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c1000']);
     expect(stdout()).toContain(':1002: files/1000.txt is one file too many: a file may name 1,000');
     expect(exitCode).toBe(EXIT.usage);
@@ -241,7 +241,7 @@ describe('what a test file names', () => {
 
   it('may be 1,000 files, and any of them again', async () => {
     const project = echoProject(
-      formatCasesOf(1000) + formatCase('again', { seconds: 1000 }, '@files/0.txt'),
+      formatFileCases(1000) + formatCase('again', { seconds: 1000 }, '@files/0.txt'),
       createFiles(1000),
     );
     const { exitCode, stdout } = await project.run(['test', '--filter', 'again']);
@@ -250,7 +250,7 @@ describe('what a test file names', () => {
   });
 
   it('has at most 64 MiB in all', async () => {
-    const project = echoProject(formatCasesOf(5), createFiles(5));
+    const project = echoProject(formatFileCases(5), createFiles(5));
     for (const index of [0, 1, 2, 3]) {
       truncateSync(path.join(project.home, `files/${index}.txt`), 16 * 1024 * 1024);
     }

@@ -13,7 +13,7 @@ import {
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { parseAnswerJson, pickExpected } from '../expectations/json-match.ts';
 
-/** The value that an expectation gets. */
+/** The new value of an expectation. */
 export interface NewValue {
   readonly kind: 'equals' | 'json';
   readonly value: unknown;
@@ -28,20 +28,20 @@ export function changeExpectation(
   source: string,
   offset: number,
   answer: string,
-): { readonly source: string; readonly expected: NewValue } | undefined {
+): { readonly source: string; readonly newValue: NewValue } | undefined {
   const document = parseDocument(source);
   const expectation = findExpectation(document, offset);
   if (expectation === undefined) return undefined;
 
   const { kind, place } = expectation;
-  const expected =
+  const newValue =
     kind === 'json' ? findNewJson(getNodeData(document, place.node), answer) : { value: answer };
-  if (expected === undefined) return undefined;
+  if (newValue === undefined) return undefined;
 
-  const { value } = expected;
+  const { value } = newValue;
   const changedSource = listValueChanges(document, place, value).reduceRight(applyChange, source);
   if (!changesOnlyValue(changedSource, { source, offset, value })) return undefined;
-  return { source: changedSource, expected: { kind, value } };
+  return { source: changedSource, newValue: { kind, value } };
 }
 
 /** Returns the expected fields with the values that an answer has; undefined if it is not JSON. */
@@ -50,6 +50,7 @@ function findNewJson(expected: unknown, answer: string): { readonly value: unkno
   return 'fault' in json ? undefined : { value: pickExpected(expected, json.value) };
 }
 
+/** The place of a value in a file. */
 interface ValuePlace {
   /** The value's own key, if it has one. */
   readonly key: Node | undefined;
@@ -115,6 +116,7 @@ function isSameJson(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
+/** A value, and the place that it is written to. */
 interface ValueChange extends ValuePlace {
   readonly value: unknown;
 }
@@ -147,6 +149,7 @@ function listValueChanges(document: Document, place: ValuePlace, value: unknown)
 /** Returns the source with one change. */
 function applyChange(source: string, change: ValueChange): string {
   const { key, node } = change;
+  // A missing value is written after the key's colon.
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
 
@@ -163,10 +166,13 @@ function applyChange(source: string, change: ValueChange): string {
   );
 }
 
-/** Matches a text that begins and ends with text, but for one line break at its end. */
-const WRAPPED_TEXT = /^\S.*[^\n]\n?$/su;
+/** Matches a text without space at its ends, except one line break at the end. */
+const TRIMMED_TEXT = /^\S.*[^\n]\n?$/su;
 
-/** Matches what a block can't keep: control characters, and spaces at the end of a line. */
+/** Number of spaces by which a block is indented below its key. */
+const BLOCK_INDENT = 2;
+
+/** Matches what a block would lose: control characters, and spaces at the end of a line. */
 const CONTROL_OR_TRAILING_SPACE = /[^\P{C}\n]|[^\S\n]\n/u;
 
 /** Formats a value for its place: several lines as a block if that reads back unchanged. */
@@ -178,7 +184,7 @@ function formatYaml(source: string, { key, value, isInFlow }: ValueChange): stri
     return isInFlow && /[,[\]{}]/u.test(scalar) ? JSON.stringify(value) : scalar;
   }
 
-  const canBeBlock = WRAPPED_TEXT.test(value) && !CONTROL_OR_TRAILING_SPACE.test(value);
+  const canBeBlock = TRIMMED_TEXT.test(value) && !CONTROL_OR_TRAILING_SPACE.test(value);
   if (key === undefined || isInFlow || !canBeBlock) return JSON.stringify(value);
   return formatBlockScalar(source, key, value);
 }
@@ -186,7 +192,9 @@ function formatYaml(source: string, { key, value, isInFlow }: ValueChange): stri
 /** Formats lines as a block, indented below its key, with the line breaks of the file. */
 function formatBlockScalar(source: string, key: Node, value: string): string {
   const column = getNodeStart(key) - (source.lastIndexOf('\n', getNodeStart(key)) + 1);
-  const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
+  const lines = value
+    .replace(/\n$/u, '')
+    .replaceAll(/^(?=.)/gmu, ' '.repeat(column + BLOCK_INDENT));
   const [lineBreak] = /\r?\n/u.exec(source.slice(getNodeStart(key))) ?? ['\n'];
   return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`.replaceAll('\n', lineBreak);
 }

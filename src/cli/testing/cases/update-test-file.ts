@@ -87,7 +87,7 @@ export async function updateTestFile(
     const change = changeExpectation(source, offset, text);
     if (change === undefined) continue;
     source = change.source;
-    newValues.set(offset, change.expected);
+    newValues.set(offset, change.newValue);
   }
 
   if (source !== sourceBefore) await replaceFile(toContainedPath(file), source);

@@ -38,7 +38,7 @@ export async function checkRun(
   tools: CheckTools,
 ): Promise<Repetition> {
   const { run } = result;
-  if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
+  if (run === undefined) return { ...result, ...adjustHints(result), mismatches: [] };
 
   const { testCase, file, testedModel } = checkedEntry.entry;
   const isTruncated = file.isAsPromptfoo === true && isCutAtTokenLimit(run);
@@ -113,8 +113,11 @@ function withoutCapHint(fault: Failure): Failure {
   return fault.exitCode === EXIT.capReached ? { ...fault, hints: [] } : fault;
 }
 
-/** Adds the hint that creates a case in doubt again, which never happens unasked. */
-function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
+/**
+ * Adds the hint to create the run of a case in doubt again, which never happens unasked. Removes the
+ * hint of a cap from any other fault.
+ */
+function adjustHints({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
   if (fault === undefined) return { fault };
   if (!isInDoubt) return { fault: withoutCapHint(fault) };
   const hint = 'To run it again, at its price: the same command with --resume --retry-unknown.';

@@ -3,7 +3,7 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { startJsonServer } from '../../../support/json-server.ts';
 import { Project } from '../../../support/project.ts';
 
-async function tested(config: string) {
+async function runCases(config: string) {
   const argv = ['test', '--allow-commands', '--json', '--concurrency', '1', '--rate', '0'];
   const { exitCode, stdout, stderr } = await new Project({ 'promptfooconfig.yaml': config }).run(
     argv,
@@ -20,7 +20,7 @@ const TESTS = `tests:
 
 it('promptfoo asks an HTTP provider with a request as it is sent, and so does test', async () => {
   const { requests, host } = await startJsonServer({ said: 'yes!' });
-  const { exitCode } = await tested(`prompts: ['Say {{q}}']
+  const { exitCode } = await runCases(`prompts: ['Say {{q}}']
 providers:
   - id: http://${host}
     config:
@@ -46,7 +46,7 @@ ${TESTS}`);
 
 it('a request with variables in a body that is not JSON is refused with its line', async () => {
   const { requests, host } = await startJsonServer({});
-  const { exitCode, stderr } = await tested(`prompts: ['Say {{q}}']
+  const { exitCode, stderr } = await runCases(`prompts: ['Say {{q}}']
 providers:
   - id: http
     config:
@@ -69,7 +69,7 @@ it('a body may dump a prompt with variables, and the transform of a response see
       body: '{"p": {{ prompt | dump }}, "q": {{ q | dump }}}'
       transformResponse: ${transform}`;
 
-  const { statuses } = await tested(
+  const { statuses } = await runCases(
     `prompts: ['Say {{q}}, "now"']\nproviders:${provider('json.said')}${provider('output.said')}\n${TESTS}`,
   );
   expect(statuses).toEqual(['passed', 'failed']);
@@ -91,14 +91,14 @@ providers:
 tests: [{ vars: { q: 'one "two"' } }]
 `;
 
-  expect((await tested(config)).exitCode).toBe(0);
+  expect((await runCases(config)).exitCode).toBe(0);
 
-  const sent = [
+  const sentMessages = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'Ask one "two"' },
   ];
   expect(requests.map(({ body }) => body)).toEqual([
-    { messages: sent, text: `go ${JSON.stringify(sent, undefined, 2)}` },
+    { messages: sentMessages, text: `go ${JSON.stringify(sentMessages, undefined, 2)}` },
     { messages: 'Say one "two"', text: 'go Say one "two"' },
   ]);
 });

@@ -6,10 +6,11 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { Project } from '../../../support/project.ts';
 
 /**
- * A provider at an address that answers with the number of the request, and fails the prompts with
- * FAIL in them.
+ * Starts a provider at an address, until the end of the test, that answers with the number of the
+ * request, and fails prompts with FAIL in them. Returns its entry in a configuration, and the prompts
+ * that it was asked.
  */
-async function provider() {
+async function startProvider() {
   const prompts: string[] = [];
   const server = createServer((request, response) => {
     void answer(request, response);
@@ -39,15 +40,16 @@ async function provider() {
   return { prompts, entry };
 }
 
-interface Case {
+interface ReportedCase {
   readonly name: string;
   readonly status: string;
 }
 
-async function tests(project: Project, ...flags: string[]) {
+/** Runs `test`, and returns its cases with their statuses, such as `case 1 passed`. */
+async function runTests(project: Project, ...flags: string[]) {
   const argv = ['test', 'promptfooconfig.yaml', '--allow-commands', '--json', ...flags];
   const { exitCode, stdout, stderr } = await project.run(argv);
-  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly Case[] };
+  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly ReportedCase[] };
 
   return {
     exitCode,
@@ -72,23 +74,23 @@ const QUESTIONS = `tests:
 
 describe('cases of promptfoo that take the answers of earlier ones', () => {
   it('continue their conversation, and no other', async () => {
-    const { prompts, entry } = await provider();
+    const { prompts, entry } = await startProvider();
     const project = new Project({ 'promptfooconfig.yaml': `${CHAT}${entry}${QUESTIONS}` });
-    const { exitCode, cases } = await tests(project, '--concurrency', '8');
+    const { exitCode, cases } = await runTests(project, '--concurrency', '8');
     expect(cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 failed']);
     expect(exitCode).toBe(EXIT.runFailed);
     expect(prompts).toEqual(['one\n', 'other\n', 'one\n => answer "1"; three\n']);
   });
 
-  it('run with those before them when they alone are chosen, and are asked once when resumed', async () => {
-    const { prompts, entry } = await provider();
+  it('run with the cases whose answers they take if only they are chosen', async () => {
+    const { prompts, entry } = await startProvider();
     const config = `${CHAT}${entry}${QUESTIONS}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
-    const filtered = await tests(project, '--filter', 'case 3');
+    const filtered = await runTests(project, '--filter', 'case 3');
 
     expect(filtered.cases).toEqual(['case 1 passed', 'case 3 failed']);
 
-    const failed = await tests(project, '--failed');
+    const failed = await runTests(project, '--failed');
     expect(failed.cases).toEqual(['case 1 passed', 'case 3 failed']);
     expect(prompts.splice(0)).toEqual([
       'one\n',
@@ -97,28 +99,29 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
       'one\n => answer "3"; three\n',
     ]);
 
-    const resumed = await tests(project, '--resume');
+    // Only the case that was never asked is asked now.
+    const resumed = await runTests(project, '--resume');
     expect(resumed.cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 failed']);
     expect(prompts).toEqual(['other\n']);
   });
 
-  it('are asked anew when resumed after an edit that changes what was said before', async () => {
-    const { prompts, entry } = await provider();
+  it('are asked again by --resume if an earlier question was edited', async () => {
+    const { prompts, entry } = await startProvider();
     const config = `${CHAT}${entry}${QUESTIONS}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
-    await tests(project);
+    await runTests(project);
     prompts.length = 0;
     project.write('promptfooconfig.yaml', config.replace('question: one', 'question: new'));
-    await tests(project, '--resume');
+    await runTests(project, '--resume');
 
     expect(prompts).toEqual(['new\n', 'new\n => answer "1"; three\n']);
   });
 
-  it('are not asked if one before them has no answer', async () => {
-    const { prompts, entry } = await provider();
+  it('are not asked if an earlier one has no answer', async () => {
+    const { prompts, entry } = await startProvider();
     const config = `${CHAT}${entry}${QUESTIONS.replace('question: one', 'question: FAIL')}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
-    const { exitCode, cases, stderr } = await tests(project);
+    const { exitCode, cases, stderr } = await runTests(project);
 
     expect(cases).toEqual(['case 1 failed', 'case 2 passed', 'case 3 fault']);
     expect(exitCode).toBe(EXIT.runFailed);
@@ -127,7 +130,7 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
   });
 
   it('keep their answers, as transformed, in variables for later ones', async () => {
-    const { prompts, entry } = await provider();
+    const { prompts, entry } = await startProvider();
     const config = `prompts: ['Say: {{question}}']
 providers:${entry}tests:
   - vars: { question: one }
@@ -138,7 +141,7 @@ providers:${entry}tests:
   - vars: { question: '{{first}} {{second}} {{third}}' }
 `;
     const project = new Project({ 'promptfooconfig.yaml': config });
-    const { cases } = await tests(project);
+    const { cases } = await runTests(project);
 
     expect(cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 passed']);
     expect(prompts).toEqual([
@@ -148,7 +151,24 @@ providers:${entry}tests:
     ]);
   });
 
-  it("are refused as a batch, and with an assertion that takes another's answer", async () => {
+  it('are refused as a batch', async () => {
+    const config = `prompts: ['{{question}}']
+providers: [echo]
+tests:
+  - vars: { question: one }
+    options: { storeOutputAs: first }
+  - vars: { question: 'two {{first}}' }
+`;
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    const { exitCode, stderr } = await project.run(['test', '--provider-batch']);
+
+    expect(stderr()).toContain(
+      "promptfooconfig.yaml:4: its cases use each other's answers, so they can't run in a batch",
+    );
+    expect(exitCode).toBe(EXIT.usage);
+  });
+
+  it("are refused with an assertion that takes another's answer", async () => {
     const config = `prompts: ['{{question}}']
 providers: [openai:chat:gpt-4o]
 tests:
@@ -201,7 +221,7 @@ tests:
   - { vars: { a: { list: [x, y] }, b: '!' }, assert: [{ type: equals, value: 'x y!' }] }
   - { vars: { b: '!' } }
 `;
-    const { exitCode, cases } = await tests(new Project({ 'promptfooconfig.yaml': config }));
+    const { exitCode, cases } = await runTests(new Project({ 'promptfooconfig.yaml': config }));
     expect(cases).toEqual(['case 1 passed', 'case 2 fault']);
     expect(exitCode).toBe(EXIT.usage);
   });
@@ -212,7 +232,7 @@ tests:
     ['{{ "".constructor.constructor("return process.env")() }}', 'process'],
     ['[{"role": "user", "content": {{ a | upper }}}]', 'is not JSON'],
   ])(
-    'are refused before anything is sent if it cannot be rendered: %s',
+    'are refused before anything is sent if they cannot be rendered: %s',
     async (prompt, message) => {
       const config = JSON.stringify({
         prompts: [prompt],

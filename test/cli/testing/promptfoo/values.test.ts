@@ -11,7 +11,7 @@ interface Row {
 }
 
 /** Tests the answers `vars.out` of the rows, and returns the verdicts. */
-async function verdicts(rows: readonly Row[]): Promise<boolean[]> {
+async function readVerdicts(rows: readonly Row[]): Promise<boolean[]> {
   const tests = rows.map(({ vars, assert }) => ({ vars, assert: [assert] }));
   const config = stringify({ prompts: ['{{out}}'], providers: ['echo'], tests });
   const project = new Project({ 'promptfooconfig.yaml': config });
@@ -58,7 +58,7 @@ it('Nunjucks renders the values of assertions as in promptfoo', async () => {
       ? [row({ out: 'Q', x: 'q' }, ['python', 'output == "{{ x | upper }}"'], true)]
       : []),
   ];
-  expect(await verdicts(rows)).toEqual(rows.map(({ passes }) => passes));
+  expect(await readVerdicts(rows)).toEqual(rows.map(({ passes }) => passes));
 });
 
 it('variables in an object that is the value of an assertion stay as they are, as in promptfoo', async () => {
@@ -66,11 +66,11 @@ it('variables in an object that is the value of an assertion stay as they are, a
     row({ out: '{"a":"q"}', x: 'q' }, ['equals', { a: '{{x}}' }], false),
     row({ out: '{"a":["q"]}', x: 'q' }, ['equals', { a: ['{{x}}'] }], false),
   ];
-  expect(await verdicts(rows)).toEqual([false, false]);
+  expect(await readVerdicts(rows)).toEqual([false, false]);
 });
 
 it("a schema that draft 7 doesn't allow fails its own case, as in promptfoo", async () => {
-  const faulty = [
+  const invalidSchemas = [
     { properties: { n: { type: 'number', required: true } } },
     { required: 'n' },
     { required: ['n', 'n'] },
@@ -90,8 +90,8 @@ it("a schema that draft 7 doesn't allow fails its own case, as in promptfoo", as
   ];
 
   const vars = { out: '{"n": 3, "l": []}' };
-  const rows = faulty.map(value => row(vars, ['is-json', value], false));
-  expect(await verdicts([...rows, row(vars, ['is-json', { required: ['n'] }], true)])).toEqual([
+  const rows = invalidSchemas.map(value => row(vars, ['is-json', value], false));
+  expect(await readVerdicts([...rows, row(vars, ['is-json', { required: ['n'] }], true)])).toEqual([
     ...rows.map(() => false),
     true,
   ]);
