@@ -17,7 +17,7 @@ const ROOT_MODULES_BY_FILE = {
   action: [
     'src/cli/program/run-action.ts',
     'src/cli/core/paths.ts',
-    'src/cli/inputs/describe-config.ts',
+    'src/cli/inputs/read-input-fields.ts',
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',
     'src/cli/targets/prompt-file.ts',

@@ -102,12 +102,12 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 7, kilobytes: 213, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 214, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
       ['config', 'get', 'concurrency'],
-      { files: 7, kilobytes: 200, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 201, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await measureLoaded({ args }), budget);

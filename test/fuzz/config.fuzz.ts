@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describeConfig } from '../../src/cli/inputs/describe-config.ts';
+import { readInputFields } from '../../src/cli/inputs/read-input-fields.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 const NAMES =
@@ -25,7 +25,7 @@ const { config } = fc.letrec<{ config: unknown }>(tie => ({
 
 export default [
   fuzzed('a config says what it asks for, or that this is not known', config, async value => {
-    const described = await withDeadline(() => describeConfig(value));
+    const described = await withDeadline(() => readInputFields(value));
     const keys = described.text.map(({ key }) => key);
     if (new Set(keys).size !== keys.length) throw new Error('a key is asked for twice');
     return keys.every(key => typeof key === 'string') && described.images.length <= 100;
@@ -38,7 +38,7 @@ export default [
       const fields = Object.fromEntries(
         Array.from({ length: count }, (_, nth) => [`k${nth}`, { [inner]: nth }]),
       );
-      await withDeadline(() => describeConfig({ [outer]: fields }));
+      await withDeadline(() => readInputFields({ [outer]: fields }));
     },
   ),
 ] satisfies readonly Fuzzed[];

@@ -1,5 +1,5 @@
 import type { Caps } from '../creation/spending/caps.ts';
-import type { Format } from '../inputs/rows/row-source.ts';
+import type { RowFormat } from '../inputs/rows/row-source.ts';
 import type { Shard } from '../inputs/rows/shard.ts';
 
 export interface BatchOptions {
@@ -20,7 +20,7 @@ export interface BatchOptions {
   readonly sorted: boolean;
   readonly withInputs: boolean;
   readonly from: string;
-  readonly format: Format | undefined;
+  readonly format: RowFormat | undefined;
   /** The delimiter of CSV cells; detected from the header if undefined. */
   readonly delimiter: string | undefined;
   /** Columns to ignore; `*` for all that are not inputs. */

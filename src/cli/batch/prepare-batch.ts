@@ -4,9 +4,8 @@ import { usageError } from '../core/errors.ts';
 import { checkModelAccess } from '../creation/creation-result.ts';
 import { checkCostCap } from '../creation/spending/caps.ts';
 import { type InputHints, NO_VALIDATE_HINTS } from '../inputs/check-inputs.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flag-values.ts';
-import { createImageFinder } from '../inputs/images/image-source.ts';
+import { createImageOpener } from '../inputs/images/image-source.ts';
 import {
   openImages,
   openNamedImages,
@@ -15,7 +14,8 @@ import {
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
 import type { InputFields } from '../inputs/input-fields.ts';
-import { createNamedImageFinder, type NamingFolder } from '../inputs/named-file.ts';
+import { createNamedImageOpener, type NamingFolder } from '../inputs/named-file.ts';
+import { readInputFields } from '../inputs/read-input-fields.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import {
   findImageColumnOrder,
@@ -55,8 +55,8 @@ export interface PreparedBatch {
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const imageFinder = createImageFinder(ctx);
-  const openedImages = await openImages(imageFinder, images);
+  const imageOpener = createImageOpener(ctx);
+  const openedImages = await openImages(imageOpener, images);
   const unpacedConnection = await getTargetConnection(ctx, options.target);
   checkCostCap(options.caps, unpacedConnection);
   const connection = createPacedConnection(ctx, unpacedConnection, options.rate);
@@ -70,17 +70,17 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     await checkOptions(ctx, connection, {
       promptVersionId,
       options: runOptions,
-      uncheckedHints: NO_VALIDATE_HINTS,
+      bypassHints: NO_VALIDATE_HINTS,
     });
   }
-  const fields = describeConfig(config);
+  const fields = readInputFields(config);
 
   return {
     connection,
     promptVersionId,
     estimatedCredits: resolvedTarget.estimatedCredits,
     fields,
-    commonInputs: await openNamedImages(fields, { text, images: openedImages }, imageFinder),
+    commonInputs: await openNamedImages(fields, { text, images: openedImages }, imageOpener),
     runOptions,
     ignoredColumns: options.ignoredColumns,
     folder: getRowsFolder(ctx, options),
@@ -98,12 +98,12 @@ export async function prepareRow(
   row: ReadableRow,
 ): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions } = batch;
-  const rowImageFinder = createNamedImageFinder(ctx, batch.folder);
+  const rowImageOpener = createNamedImageOpener(ctx, batch.folder);
   const writtenInputs = {
     text: pickTextInputs(batch, row),
-    images: await openImages(rowImageFinder, pickImages(batch, row)),
+    images: await openImages(rowImageOpener, pickImages(batch, row)),
   };
-  const rowInputs = await openNamedImages(fields, writtenInputs, rowImageFinder);
+  const rowInputs = await openNamedImages(fields, writtenInputs, rowImageOpener);
 
   return {
     promptVersionId,
@@ -122,9 +122,9 @@ export async function prepareRow(
  */
 function pickTextInputs(
   batch: PreparedBatch,
-  { inputs, isNamed, id }: ReadableRow,
+  { inputs, hasOwnId, id }: ReadableRow,
 ): Map<string, string> {
-  const takesId = isNamed && batch.fields.text.some(({ key }) => key === ID_COLUMN);
+  const takesId = hasOwnId && batch.fields.text.some(({ key }) => key === ID_COLUMN);
   const texts = [...inputs.text].filter(([name]) => !isIgnoredColumn(batch, name));
   return new Map([...texts, ...(takesId ? [[ID_COLUMN, id] as const] : [])]);
 }

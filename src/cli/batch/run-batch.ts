@@ -10,7 +10,7 @@ import { Budget } from '../creation/spending/budget.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import {
-  openSource,
+  openRowSource,
   type RowSource,
   readRows,
   toRepeatableSource,
@@ -37,7 +37,7 @@ import { checkOutputPaths } from './results/open-results.ts';
 /** Runs a target once for each row of a file and writes the results. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
   checkOutputPaths(ctx, options);
-  const source = await openSource(ctx, options);
+  const source = await openRowSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) return runDry(ctx, options, source, batch);
 

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
-import { createImageFinder, type ImageFinder } from '../inputs/images/image-source.ts';
+import { createImageOpener, type ImageOpener } from '../inputs/images/image-source.ts';
 import {
   openImages,
   openNamedImages,
@@ -9,12 +8,13 @@ import {
   type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
-import { createNamedImageFinder } from '../inputs/named-file.ts';
+import { createNamedImageOpener } from '../inputs/named-file.ts';
+import { readInputFields } from '../inputs/read-input-fields.ts';
 import { computeRequestDigest, type RunRequest } from '../inputs/request-body.ts';
 import { isFaulty, type ReadableRow, toReadableRow } from '../inputs/rows/row.ts';
 import {
   getRowsFolder,
-  openSource,
+  openRowSource,
   readRows,
   type SourceFlags,
 } from '../inputs/rows/row-source.ts';
@@ -50,21 +50,21 @@ export async function readCheckedRows(
 ): Promise<CheckedRow[]> {
   if (from === undefined) {
     requireInputs(common, variants);
-    const finder = createImageFinder(ctx);
-    return [await checkComparedRow(ONLY_ROW, common, variants, { common: finder, row: finder })];
+    const opener = createImageOpener(ctx);
+    return [await checkComparedRow(ONLY_ROW, common, variants, { common: opener, row: opener })];
   }
 
-  const source = await openSource(ctx, { from, ...formatFlags });
-  const finders = {
-    common: createImageFinder(ctx),
-    row: createNamedImageFinder(
+  const source = await openRowSource(ctx, { from, ...formatFlags });
+  const openers = {
+    common: createImageOpener(ctx),
+    row: createNamedImageOpener(
       ctx,
       getRowsFolder(ctx, { from, allowOutside: ctx.globals.allowOutside }),
     ),
   };
 
   // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
-  const variantFields = variants.map(({ config }) => describeConfig(config));
+  const variantFields = variants.map(({ config }) => readInputFields(config));
   const fieldsWithItem = variantFields.find(({ text }) => text.some(({ key }) => key === 'item'));
 
   const rows: CheckedRow[] = [];
@@ -72,7 +72,7 @@ export async function readCheckedRows(
     const location = `${source.name}:${row.line}`;
     if (isFaulty(row)) throw usageError(`${location}: ${row.fault}`);
     try {
-      rows.push(await checkComparedRow(row, common, variants, finders));
+      rows.push(await checkComparedRow(row, common, variants, openers));
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       throw usageError(`${location}: ${error.message}`, ...error.hints);
@@ -92,7 +92,7 @@ function requireInputs({ text, images }: CommonInputs, variants: readonly Varian
   if (text.size + images.length > 0) return;
 
   const takesNoInputs = ({ config }: Variant): boolean => {
-    const fields = describeConfig(config);
+    const fields = readInputFields(config);
     return fields.isKnown && fields.text.length + fields.images.length === 0;
   };
 
@@ -115,30 +115,30 @@ export async function computeCaseDigest(
   variant: Variant,
   { text, images, folder }: TestCase,
 ): Promise<string> {
-  const finder = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  const opener = createNamedImageOpener(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
   const noCommonInputs = { text: new Map(), images: [], options: new Map() };
-  const finders = { common: finder, row: finder };
+  const openers = { common: opener, row: opener };
   return computeRequestDigest(
-    await buildVariantRequest(variant, { text, images }, noCommonInputs, finders),
+    await buildVariantRequest(variant, { text, images }, noCommonInputs, openers),
   );
 }
 
-/** The finders of images on the command line and in rows. */
-interface ImageFinders {
-  readonly common: ImageFinder;
-  readonly row: ImageFinder;
+/** The openers of images on the command line and in rows. */
+interface ImageOpeners {
+  readonly common: ImageOpener;
+  readonly row: ImageOpener;
 }
 
 async function checkComparedRow(
   { row, id, inputs: { text, images: namedImages } }: ReadableRow,
   common: CommonInputs,
   variants: readonly Variant[],
-  finders: ImageFinders,
+  openers: ImageOpeners,
 ): Promise<CheckedRow> {
-  const images = await openImages(finders.row, namedImages);
+  const images = await openImages(openers.row, namedImages);
   const requests: RunRequest[] = [];
   for (const variant of variants) {
-    const request = buildVariantRequest(variant, { text, images }, common, finders).catch(
+    const request = buildVariantRequest(variant, { text, images }, common, openers).catch(
       (error: unknown) => {
         if (!(error instanceof CliError)) throw error;
         throw usageError(`${error.message} (${variant.name})`, ...error.hints);
@@ -154,12 +154,12 @@ async function buildVariantRequest(
   { config, promptVersionId, model }: Variant,
   rowInputs: UnplacedInputs,
   commonInputs: CommonInputs,
-  finders: ImageFinders,
+  openers: ImageOpeners,
 ): Promise<RunRequest> {
-  const fields = describeConfig(config);
+  const fields = readInputFields(config);
   const inputs = withCommonInputs(
-    await openNamedImages(fields, commonInputs, finders.common),
-    await openNamedImages(fields, rowInputs, finders.row),
+    await openNamedImages(fields, commonInputs, openers.common),
+    await openNamedImages(fields, rowInputs, openers.row),
   );
   const request = {
     promptVersionId,

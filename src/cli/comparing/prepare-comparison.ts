@@ -3,7 +3,7 @@ import type { CapFlags } from '../core/shared-flags.ts';
 import { Budget } from '../creation/spending/budget.ts';
 import { type Caps, parseCaps } from '../creation/spending/caps.ts';
 import { checkOptions, parseModelNames, parseOptions } from '../inputs/flag-values.ts';
-import { createImageFinder } from '../inputs/images/image-source.ts';
+import { createImageOpener } from '../inputs/images/image-source.ts';
 import { openImages } from '../inputs/images/place-images.ts';
 import type { SourceFlags } from '../inputs/rows/row-source.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
@@ -71,7 +71,7 @@ export async function prepareComparison(
   const budget = new Budget(ctx, caps);
   const options = parseOptions(flags.option);
   const { text, images } = await collectInputs(ctx, { inputs: input, images: image });
-  const common = { text, images: await openImages(createImageFinder(ctx), images), options };
+  const common = { text, images: await openImages(createImageOpener(ctx), images), options };
   const openConnection = createPacedConnector(ctx, rate);
   for (const target of targets) budget.checkCostCap(await openConnection(target));
 

@@ -108,7 +108,7 @@ async function runVariants(
       const runs = result.run === undefined ? [] : [result.run];
       // Media that can't be fetched are compared by URL, and so count as changed.
       const media = await fetchRunMedia(connection, runs, {
-        forPage: keepMedia,
+        isForPage: keepMedia,
         signal: ctx.signal,
       });
       results.set(id, { ...result, media });

@@ -7,7 +7,7 @@ import {
   listSubcommands,
 } from '../core/command-spec.ts';
 import { formatIsoAge } from '../core/durations.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
+import { readInputFields } from '../inputs/read-input-fields.ts';
 import { completePaths } from '../questions/complete-path.ts';
 import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
@@ -143,7 +143,7 @@ const suggestInputs: CandidateSource = async request => {
   }
 
   const prompt = await facts.findPrompt(typedCommand.operands[0]);
-  const { text, images } = describeConfig(prompt?.config);
+  const { text, images } = readInputFields(prompt?.config);
   if (key !== undefined) {
     if (images.some(({ name }) => name === key)) {
       const paths = await suggestFiles({ ...request, typedPart: value });

@@ -20,7 +20,8 @@ export interface QuestionAnswers {
 }
 
 /**
- * Asks for the inputs that are missing; for any inputs if the prompt doesn't say which it takes.
+ * Asks for the missing inputs. If the prompt doesn't say which inputs it takes, asks for any, unless
+ * some were supplied.
  */
 export async function askForInputs(
   ctx: Context,
@@ -32,14 +33,14 @@ export async function askForInputs(
     return { inputs: suppliedInputs, answers: { text: [], images: [] } };
   }
 
-  const text = fields.isKnown
+  const texts = fields.isKnown
     ? await askForTexts(ctx, fields, suppliedInputs)
     : await askForAnyInputs(ctx);
-  const { images, files } = await askForImages(ctx, fields, suppliedInputs);
+  const { images, imageFlags } = await askForImages(ctx, fields, suppliedInputs);
 
   return {
-    inputs: { text: new Map([...suppliedInputs.text, ...text]), images },
-    answers: { text, images: files },
+    inputs: { text: new Map([...suppliedInputs.text, ...texts]), images },
+    answers: { text: texts, images: imageFlags },
   };
 }
 
@@ -49,38 +50,39 @@ async function askForTexts(
   suppliedInputs: PlacedInputs,
 ): Promise<[key: string, value: string][]> {
   const prompter = await ctx.prompter();
-  const text: [key: string, value: string][] = [];
+  const texts: [key: string, value: string][] = [];
   for (const field of fields.text.filter(({ key }) => !suppliedInputs.text.has(key))) {
     const { key, description, required } = field;
-    const base = { message: key, description, required };
+    const baseQuestion = { message: key, description, required };
     const ask = ASK_BY_KIND[chooseQuestionKind(field)];
-    const answer = await ask({ prompter, field, base, signal: ctx.signal });
-    if (answer !== undefined) text.push([key, answer]);
+    const answer = await ask({ prompter, field, baseQuestion: baseQuestion, signal: ctx.signal });
+    if (answer !== undefined) texts.push([key, answer]);
   }
 
-  return text;
+  return texts;
 }
 
 /**
- * Returns all images in the prompt's order, and those that were asked for as `--image` takes them.
+ * Asks for the missing images. Returns all images in the prompt's order, and the answers in the form
+ * of `--image`.
  */
 async function askForImages(
   ctx: Context,
   fields: InputFields,
   suppliedInputs: PlacedInputs,
-): Promise<{ images: PlacedInputs['images']; files: readonly string[] }> {
+): Promise<{ images: PlacedInputs['images']; imageFlags: readonly string[] }> {
   const images = [...suppliedInputs.images];
-  const files: string[] = [];
+  const imageFlags: string[] = [];
   for (const [index, field] of fields.images.entries()) {
     if (images[index] !== undefined) continue;
     const label =
       fields.images.length === 1 ? 'image' : `image ${index + 1} of ${fields.images.length}`;
     const file = await askForImage(ctx, field, label);
     images[index] = await openImage(ctx, file);
-    files.push(field.name === undefined ? file : `${field.name}=${file}`);
+    imageFlags.push(field.name === undefined ? file : `${field.name}=${file}`);
   }
 
-  return { images, files };
+  return { images, imageFlags };
 }
 
 /** A question about one input. */
@@ -88,7 +90,7 @@ interface InputQuestion {
   readonly prompter: Prompter;
   readonly field: TextField;
   /** The parts of the question that all kinds have. */
-  readonly base: Question & { readonly required: boolean };
+  readonly baseQuestion: Question & { readonly required: boolean };
   readonly signal: AbortSignal;
 }
 
@@ -105,45 +107,52 @@ function chooseQuestionKind({ choices, multiple, type }: TextField): QuestionKin
 async function askForText({
   prompter,
   field,
-  base,
+  baseQuestion,
   signal,
 }: InputQuestion): Promise<string | undefined> {
-  const answer = await prompter.text({ ...base, default: field.default }, signal);
+  const answer = await prompter.text({ ...baseQuestion, default: field.default }, signal);
   return unlessEmpty(answer, field);
 }
 
 async function askForObject({
   prompter,
   field,
-  base,
+  baseQuestion,
   signal,
 }: InputQuestion): Promise<string | undefined> {
-  const question = { ...base, default: field.default, check: explainJsonProblem };
+  const question = { ...baseQuestion, default: field.default, check: explainJsonProblem };
   return unlessEmpty(await prompter.text(question, signal), field);
 }
 
 async function askForNumber({
   prompter,
   field,
-  base,
+  baseQuestion,
   signal,
 }: InputQuestion): Promise<string | undefined> {
   const { type, default: defaultText = '' } = field;
   const hasNumber = defaultText.trim() !== '' && !Number.isNaN(Number(defaultText));
   const defaultNumber = hasNumber ? Number(defaultText) : undefined;
-  const question = { ...base, integer: type === 'integer', default: defaultNumber };
+  const question = { ...baseQuestion, integer: type === 'integer', default: defaultNumber };
   const answer = await prompter.number(question, signal);
   return answer === undefined ? undefined : String(answer);
 }
 
-async function askForBoolean({ prompter, field, base, signal }: InputQuestion): Promise<string> {
-  return String(await prompter.confirm({ ...base, default: field.default === 'true' }, signal));
+async function askForBoolean({
+  prompter,
+  field,
+  baseQuestion,
+  signal,
+}: InputQuestion): Promise<string> {
+  return String(
+    await prompter.confirm({ ...baseQuestion, default: field.default === 'true' }, signal),
+  );
 }
 
 async function askForArray({
   prompter,
   field,
-  base,
+  baseQuestion,
   signal,
 }: InputQuestion): Promise<string | undefined> {
   const { default: defaultText = '', items } = field;
@@ -151,8 +160,8 @@ async function askForArray({
   const defaultItems = Array.isArray(defaultList)
     ? defaultList.map(item => renderInputText(item) ?? '')
     : undefined;
-  const answers = await prompter.list({ ...base, default: defaultItems }, signal);
-  if (answers.length === 0 && !base.required) return undefined;
+  const answers = await prompter.list({ ...baseQuestion, default: defaultItems }, signal);
+  if (answers.length === 0 && !baseQuestion.required) return undefined;
 
   // Items of a list of numbers or booleans become JSON values.
   return JSON.stringify(
@@ -163,7 +172,7 @@ async function askForArray({
 async function askForChoice({
   prompter,
   field,
-  base,
+  baseQuestion,
   signal,
 }: InputQuestion): Promise<string | undefined> {
   const { required, default: defaultValue, choices: values = [] } = field;
@@ -175,13 +184,13 @@ async function askForChoice({
     });
   }
 
-  return prompter.choice({ ...base, choices, default: defaultValue }, signal);
+  return prompter.choice({ ...baseQuestion, choices, default: defaultValue }, signal);
 }
 
 async function askForSeveral({
   prompter,
   field,
-  base,
+  baseQuestion,
   signal,
 }: InputQuestion): Promise<string | undefined> {
   const { choices = [], default: defaultValue = '' } = field;
@@ -191,8 +200,8 @@ async function askForSeveral({
 
   const chosenValues = await prompter.multiselect(
     {
-      ...base,
-      description: [base.description, limitText].filter(Boolean).join(' '),
+      ...baseQuestion,
+      description: [baseQuestion.description, limitText].filter(Boolean).join(' '),
       choices: toNamedChoices(field),
       defaults: choices.filter(choice => defaultValue.split(', ').includes(choice)),
       min,
@@ -201,7 +210,7 @@ async function askForSeveral({
     signal,
   );
 
-  return chosenValues.length === 0 && !base.required ? undefined : chosenValues.join(', ');
+  return chosenValues.length === 0 && !baseQuestion.required ? undefined : chosenValues.join(', ');
 }
 
 const ASK_BY_KIND: Readonly<Record<QuestionKind, AskForInput>> = {
@@ -258,23 +267,23 @@ async function askForImage(
 /** Reads `key=value` pairs like `--input`, until an empty line. */
 async function askForAnyInputs(ctx: Context): Promise<[key: string, value: string][]> {
   const prompter = await ctx.prompter();
-  const text = new Map<string, string>();
+  const texts = new Map<string, string>();
   for (;;) {
     const description =
-      text.size === 0
+      texts.size === 0
         ? 'This prompt does not say which inputs it takes: enter them as key=value; an empty line continues.'
         : 'One more as key=value; an empty line continues.';
     const check = (pair: string): Promise<string | undefined> => explainPairProblem(ctx, pair);
     const question = { message: 'input', lines: 'several items', description, check } as const;
     const answer = await prompter.text(question, ctx.signal);
-    if (answer === '') return [...text];
+    if (answer === '') return [...texts];
 
-    for (const [key, value] of await readPairs(ctx, answer)) text.set(key, value);
+    for (const [key, value] of await readPairs(ctx, answer)) texts.set(key, value);
   }
 }
 
-async function readPairs(ctx: Context, pairs: string): Promise<ReadonlyMap<string, string>> {
-  return (await collectInputs(ctx, { inputs: splitPairs(pairs), images: [] })).text;
+async function readPairs(ctx: Context, answer: string): Promise<ReadonlyMap<string, string>> {
+  return (await collectInputs(ctx, { inputs: splitPairs(answer), images: [] })).text;
 }
 
 /** Splits a pasted answer into pairs, unless it is one pair whose value has several lines. */
@@ -283,13 +292,13 @@ function splitPairs(answer: string): readonly string[] {
   return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
 }
 
-/** Explains why `--input` would refuse a pair. */
-async function explainPairProblem(ctx: Context, pair: string): Promise<string | undefined> {
-  if (pair === '') return undefined;
-  if (splitPairs(pair).some(text => text.endsWith('=@-'))) {
+/** Explains why `--input` would refuse an answer; undefined if it would not. */
+async function explainPairProblem(ctx: Context, answer: string): Promise<string | undefined> {
+  if (answer === '') return undefined;
+  if (splitPairs(answer).some(pair => pair.endsWith('=@-'))) {
     return 'Standard input is this terminal: give the value or @file.';
   }
-  return explainProblem(() => readPairs(ctx, pair), '--input ');
+  return explainProblem(() => readPairs(ctx, answer), '--input ');
 }
 
 /** Explains why an answer can't be used, without the name of the flag; undefined if it can. */

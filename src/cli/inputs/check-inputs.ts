@@ -2,7 +2,7 @@ import { didYouMean } from '../../utils/nearest-name.ts';
 import { type CliError, usageError } from '../core/errors.ts';
 import type { ImageField, InputFields } from './input-fields.ts';
 
-interface Inputs<Value = string> {
+interface CheckedInputs<Value = string> {
   readonly text: ReadonlyMap<string, Value>;
   /** The images in the prompt's order. */
   readonly images: readonly unknown[];
@@ -24,9 +24,9 @@ const FLAG_HINTS: InputHints = {
 
 /** The hints of a fault. */
 interface FaultHints {
-  /** Hints on sending it anyway; default `NO_VALIDATE_HINTS`, none if a command always checks. */
-  readonly uncheckedHints?: readonly string[];
-  /** Hints on giving a missing input; default by flags. */
+  /** Hints on how to send the inputs anyway; default `NO_VALIDATE_HINTS`, none if a command always checks. */
+  readonly bypassHints?: readonly string[];
+  /** Hints on how to give a missing input; default by flags. */
   readonly inputHints?: InputHints | undefined;
 }
 
@@ -36,10 +36,10 @@ interface FaultHints {
  */
 export function findInputFault(
   fields: InputFields,
-  inputs: Inputs,
-  { uncheckedHints = NO_VALIDATE_HINTS, inputHints = FLAG_HINTS }: FaultHints = {},
+  inputs: CheckedInputs,
+  { bypassHints = NO_VALIDATE_HINTS, inputHints = FLAG_HINTS }: FaultHints = {},
 ): CliError | undefined {
-  const suppliedFault = findSuppliedInputFault(fields, inputs, uncheckedHints);
+  const suppliedFault = findSuppliedInputFault(fields, inputs, bypassHints);
   if (suppliedFault !== undefined || !fields.isKnown) return suppliedFault;
   return findMissingInputFault(fields, inputs, inputHints);
 }
@@ -50,41 +50,31 @@ export function findInputFault(
  */
 export function findSuppliedInputFault(
   fields: InputFields,
-  inputs: Inputs,
-  uncheckedHints: readonly string[] = NO_VALIDATE_HINTS,
+  inputs: CheckedInputs,
+  bypassHints: readonly string[] = NO_VALIDATE_HINTS,
 ): CliError | undefined {
   if (!fields.isKnown) return undefined;
   return (
-    findUnknownInputFault(fields, inputs.text, uncheckedHints) ??
-    findWrongChoiceFault(fields, inputs.text, uncheckedHints) ??
+    findUnknownInputFault(fields, inputs.text, bypassHints) ??
+    findWrongChoiceFault(fields, inputs.text, bypassHints) ??
     findExcessImagesFault(fields, inputs)
   );
 }
 
-/** Throws the result of `findInputFault`, if any. */
-export function refuseInputFault(
+/** @throws {CliError} the result of `findInputFault`, if any */
+export function checkInputs(
   fields: InputFields,
-  inputs: Inputs,
+  inputs: CheckedInputs,
   hints: FaultHints = {},
 ): void {
   const fault = findInputFault(fields, inputs, hints);
   if (fault !== undefined) throw fault;
 }
 
-/** Returns the name of an image input for messages. */
-function describeImageInput({
-  name,
-  description,
-  index,
-}: ImageField & { readonly index: number }): string {
-  const label = name ?? `image ${index + 1}`;
-  return description === undefined ? label : `${label} (${description})`;
-}
-
 function findUnknownInputFault(
   fields: InputFields,
   text: ReadonlyMap<string, string>,
-  uncheckedHints: readonly string[],
+  bypassHints: readonly string[],
 ): CliError | undefined {
   const keys = fields.text.map(field => field.key);
   const unknownKey = [...text.keys()].find(key => !keys.includes(key));
@@ -94,14 +84,14 @@ function findUnknownInputFault(
   return usageError(
     `the prompt has no input ${JSON.stringify(unknownKey)}${didYouMean(unknownKey, names)}`,
     names.length === 0 ? 'It takes no text inputs.' : `Its inputs: ${names.join(', ')}`,
-    ...uncheckedHints,
+    ...bypassHints,
   );
 }
 
 function findWrongChoiceFault(
   fields: InputFields,
   text: ReadonlyMap<string, string>,
-  uncheckedHints: readonly string[],
+  bypassHints: readonly string[],
 ): CliError | undefined {
   for (const { key, choices, multiple } of fields.text) {
     const value = text.get(key);
@@ -115,7 +105,7 @@ function findWrongChoiceFault(
     return usageError(
       `the input ${key} can't be ${JSON.stringify(invalidValue)}${didYouMean(invalidValue, choices)}`,
       `Its choices: ${choices.join(', ')}`,
-      ...uncheckedHints,
+      ...bypassHints,
     );
   }
   return undefined;
@@ -124,7 +114,7 @@ function findWrongChoiceFault(
 /** Returns the fault that names every missing input; undefined if none is missing. */
 export function findMissingInputFault(
   fields: InputFields,
-  { text, images }: Inputs<unknown>,
+  { text, images }: CheckedInputs<unknown>,
   inputHints: InputHints = FLAG_HINTS,
 ): CliError | undefined {
   const missingTexts = fields.text.filter(({ key, required }) => required && !text.has(key));
@@ -151,7 +141,20 @@ export function findMissingInputFault(
   );
 }
 
-function findExcessImagesFault(fields: InputFields, { images }: Inputs): CliError | undefined {
+/** Returns the name of an image input for messages. */
+function describeImageInput({
+  name,
+  description,
+  index,
+}: ImageField & { readonly index: number }): string {
+  const label = name ?? `image ${index + 1}`;
+  return description === undefined ? label : `${label} (${description})`;
+}
+
+function findExcessImagesFault(
+  fields: InputFields,
+  { images }: CheckedInputs,
+): CliError | undefined {
   const maxCount = fields.images.length;
   // A config without images may only omit them, so the service decides.
   if (maxCount === 0 || images.length <= maxCount) return undefined;

@@ -5,13 +5,17 @@ import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { withLocalStore } from '../targets/embedded-store.ts';
 
-/** The value of a flag such as `--input key=value`. */
+/** The key and the value of a flag such as `--input key=value`. */
 export interface KeyValue {
   readonly key: string;
   readonly value: string;
 }
 
-/** Splits at the first `=`; everything after it is the value. */
+/**
+ * Splits `key=value` at its first `=`.
+ *
+ * @throws {CliError} USAGE_ERROR if it has no key or no `=`
+ */
 export function parseKeyValue(text: string, flag: string): KeyValue {
   const separatorIndex = text.indexOf('=');
   if (separatorIndex < 1) {
@@ -93,8 +97,8 @@ export function parseOptions(pairs: readonly string[]): Map<string, string> {
 interface CheckedOptions {
   readonly promptVersionId: string;
   readonly options: ReadonlyMap<string, string>;
-  /** The ways to send them anyway; none for a command without `--no-validate`. */
-  readonly uncheckedHints?: readonly string[];
+  /** Hints on how to send them anyway; default none, for commands without `--no-validate`. */
+  readonly bypassHints?: readonly string[];
 }
 
 /**
@@ -107,7 +111,7 @@ interface CheckedOptions {
 export async function checkOptions(
   ctx: Context,
   connection: Connection,
-  { promptVersionId, options, uncheckedHints = [] }: CheckedOptions,
+  { promptVersionId, options, bypassHints = [] }: CheckedOptions,
 ): Promise<void> {
   const { signal } = ctx;
   if (options.size === 0 || connection.recorder?.mode === 'replay') return;
@@ -118,14 +122,14 @@ export async function checkOptions(
     );
   }
 
-  const wereCached = connection.resources.getCached() !== undefined;
+  const isCached = connection.resources.getCached() !== undefined;
   const models = await connection.resources.getModels({ signal });
-  const error = findOptionError(models, options, uncheckedHints);
+  const error = findOptionError(models, options, bypassHints);
   if (error === undefined) return;
-  if (!wereCached) throw error;
+  if (!isCached) throw error;
 
   const currentModels = await connection.resources.getModels({ refresh: true, signal });
-  const currentError = findOptionError(currentModels, options, uncheckedHints);
+  const currentError = findOptionError(currentModels, options, bypassHints);
   if (currentError !== undefined) throw currentError;
 }
 
@@ -133,17 +137,17 @@ export async function checkOptions(
 function findOptionError(
   models: readonly Model[],
   options: ReadonlyMap<string, string>,
-  uncheckedHints: readonly string[],
+  bypassHints: readonly string[],
 ): CliError | undefined {
   const acceptedValues = collectAcceptedOptions(models);
   for (const [key, value] of options) {
     const values = acceptedValues.get(key);
     if (values === undefined) {
-      return unknownOptionError(key, [...acceptedValues.keys()], uncheckedHints);
+      return unknownOptionError(key, [...acceptedValues.keys()], bypassHints);
     }
 
     if (!values.has(value)) {
-      return unknownValueError(key, { value, values: [...values] }, uncheckedHints);
+      return unknownValueError(key, { value, values: [...values] }, bypassHints);
     }
   }
   return undefined;
@@ -161,29 +165,32 @@ export function collectAcceptedOptions(models: readonly Model[]): Map<string, Se
 function unknownOptionError(
   key: string,
   keys: readonly string[],
-  uncheckedHints: readonly string[],
+  bypassHints: readonly string[],
 ): CliError {
-  const accepted = keys.toSorted();
+  const acceptedKeys = keys.toSorted();
   const acceptedText =
-    keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
+    keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${acceptedKeys.join(', ')}`;
   const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
-  return refusedOptionError(message, [acceptedText, ...uncheckedHints], accepted);
+  return refusedOptionError(message, [acceptedText, ...bypassHints], acceptedKeys);
 }
 
 function unknownValueError(
   key: string,
   { value, values }: { readonly value: string; readonly values: readonly string[] },
-  uncheckedHints: readonly string[],
+  bypassHints: readonly string[],
 ): CliError {
   const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
   return refusedOptionError(
     message,
-    [`Accepted values: ${values.join(', ')}`, ...uncheckedHints],
+    [`Accepted values: ${values.join(', ')}`, ...bypassHints],
     values,
   );
 }
 
-// The JSON form of an error has no hints, so the accepted values are its data too.
+/**
+ * Returns the error for an option. Its JSON form has no hints, so the accepted values are also its
+ * data.
+ */
 function refusedOptionError(
   message: string,
   hints: readonly string[],

@@ -39,29 +39,31 @@ export interface InputFields {
   readonly images: readonly ImageField[];
 }
 
-/** A part of a config has no known shape, so the whole config counts as unknown. */
-export class UnknownShape extends Error {}
+/** Thrown for a part of a config without a known shape; the whole config then counts as unknown. */
+export class UnknownShapeError extends Error {}
 
-/** Returns a part that must be an object. @throws {UnknownShape} if it is not */
+/** Returns a part that must be an object. @throws {UnknownShapeError} if it is not */
 export function requireObject(value: unknown): UncheckedObject {
   if (isJsonObject(value)) return value;
-  throw new UnknownShape();
+  throw new UnknownShapeError();
 }
 
-/** Reads an optional part. @throws {UnknownShape} if it is present but has another form */
+/** Reads an optional part. @throws {UnknownShapeError} if it is present but has another form */
 export function readOptional<T>(
   value: unknown,
   read: (value: unknown) => T | undefined,
 ): T | undefined {
   if (value === undefined || value === null) return undefined;
   const content = read(value);
-  if (content === undefined) throw new UnknownShape();
+  if (content === undefined) throw new UnknownShapeError();
   return content;
 }
 
-export const readBoolean = (value: unknown): boolean | undefined =>
-  typeof value === 'boolean' ? value : undefined;
+export function asBoolean(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
 
+/** The types of fields by their names in configs, many of them from JSON Type Definition. */
 export const FIELD_TYPES: Readonly<Record<string, TextField['type']>> = {
   number: 'number',
   float: 'number',
@@ -90,7 +92,7 @@ type TextFieldFacts = {
 };
 
 /** Returns a field without the properties that the config omits. */
-export function buildTextField(
+export function createTextField(
   key: string,
   { required, choiceValues, ...facts }: TextFieldFacts,
 ): TextField {
@@ -123,7 +125,7 @@ function readFieldChoices(
     : readListAt(choiceValues).map(option => {
         const value =
           formatScalar(option) ?? findFirstText(option, 'value', 'key', 'name', 'label');
-        if (value === undefined) throw new UnknownShape();
+        if (value === undefined) throw new UnknownShapeError();
         return [value, readOptionLabel(option) ?? value] as const;
       });
   return {
@@ -136,6 +138,7 @@ function readOptionLabel(option: unknown): string | undefined {
   return findFirstText(option, 'label', 'name', 'title');
 }
 
+/** Returns a default as text; several values are joined with `, `. */
 export function readDefaultText(value: unknown): string | undefined {
   return Array.isArray(value) ? readScalarTexts(value).join(', ') : formatScalar(value);
 }

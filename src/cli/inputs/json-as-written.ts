@@ -15,17 +15,20 @@ export class Literal {
     this.source = source;
   }
 
-  get value(): number | boolean {
+  /** The value; text for a number that JSON does not have, such as `.inf`. */
+  get value(): number | boolean | string {
+    const text = this.source.toLowerCase();
+    if (text === 'true' || text === 'false') return text === 'true';
     const number = Number(this.source);
-    return Number.isNaN(number) ? this.source.toLowerCase() === 'true' : number;
+    return Number.isFinite(number) ? number : this.source;
   }
 }
 
 /** Matches `true`, `false` and the numbers of JSON, such as `-1.50e+3`, and nothing else. */
 const JSON_LITERAL = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/u;
 
-/** Matches each number and boolean of valid JSON. */
-const LITERALS = /-?\d[\d.eE+-]*|true|false/gu;
+/** Matches each number and boolean outside the strings of valid JSON. */
+const UNQUOTED_LITERAL = /-?\d[\d.eE+-]*|true|false/gu;
 
 /**
  * More values than any inputs have; aliases of aliases in a few lines of YAML can expand to more.
@@ -34,7 +37,7 @@ const MAX_LITERAL_VALUES = 100_000;
 
 /**
  * Returns the text to send for a value: numbers and booleans as written, lists and objects as JSON.
- * Undefined for null, and for a value of more than 100,000 parts.
+ * Returns undefined for null, and for a value of more than 100,000 parts.
  */
 export function renderInputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
@@ -65,10 +68,9 @@ function toJsonText(value: unknown, budget: { remainingValues: number }): string
   return `{${parts.join(',')}}`;
 }
 
-/** Returns the JSON form of a literal; YAML also has `0x1F`, `+1` and `True`. */
+/** Returns the JSON form of a literal; YAML also has `0x1F`, `+1`, `True` and `.inf`. */
 function toJsonLiteral({ source, value }: Literal): string {
-  if (JSON_LITERAL.test(source)) return source;
-  return String(Number.isFinite(value) || typeof value === 'boolean' ? value : false);
+  return JSON_LITERAL.test(source) ? source : JSON.stringify(value);
 }
 
 /**
@@ -84,10 +86,13 @@ export function parseJsonAsWritten(source: string): unknown {
     return undefined;
   }
 
-  const literalKey = `a literal ${randomUUID()}`;
   // Each literal becomes an object with its text under a key that nothing else has.
-  const name = JSON.stringify(literalKey);
-  const markedText = replaceOutsideStrings(source, LITERALS, literal => `{${name}:"${literal}"}`);
+  const literalKey = `a literal ${randomUUID()}`;
+  const markedText = replaceOutsideStrings(
+    source,
+    UNQUOTED_LITERAL,
+    literal => `{${JSON.stringify(literalKey)}:"${literal}"}`,
+  );
 
   return JSON.parse(
     markedText,

@@ -9,7 +9,7 @@ import {
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../core/errors.ts';
 import { REVISION_MARK } from '../targets/prompt-file.ts';
-import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
+import { type ImageOpener, isImageUrl, openImage } from './images/image-source.ts';
 
 /** The folder of a possibly untrusted file, and the limits for the files that it names. */
 export interface NamingFolder {
@@ -20,7 +20,7 @@ export interface NamingFolder {
   /** Counts the files that one file names; files named in rows are not counted. */
   readonly namedFiles?: NamedFileCount;
   /** Called with the absolute path of each named file. */
-  readonly onNamed?: (file: string) => void;
+  readonly onNamedFile?: (file: string) => void;
 }
 
 const MAX_NAMED_FILE_BYTES = 20 * 1024 * 1024;
@@ -32,7 +32,7 @@ const MAX_NAMED_FILE_BYTES = 20 * 1024 * 1024;
  * file, or larger than 20 MiB
  */
 export function checkNamedFile(folder: NamingFolder, file: string): void {
-  const { cwd, allowOutside, namedFiles, onNamed } = folder;
+  const { cwd, allowOutside, namedFiles, onNamedFile } = folder;
 
   if (file.includes(REVISION_MARK)) {
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
@@ -41,7 +41,7 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   if (isOnOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
 
   const absolutePath = path.resolve(cwd, file);
-  onNamed?.(absolutePath);
+  onNamedFile?.(absolutePath);
   const fault = findNamedFileFault(absolutePath, allowOutside ? undefined : cwd, namedFiles);
   if (fault === 'outside') {
     throw new CaseFault(`${file} lies outside the folder of the file that names it`, [
@@ -70,10 +70,10 @@ function findNamedFileFault(
 }
 
 /**
- * Returns a finder for images that a file names. Opening one throws like `checkNamedFile` and
+ * Returns an opener of images that a file names. Opening one throws like `checkNamedFile` and
  * `openImage`.
  */
-export function createNamedImageFinder(ctx: Context, folder: NamingFolder): ImageFinder {
+export function createNamedImageOpener(ctx: Context, folder: NamingFolder): ImageOpener {
   const { cwd } = folder;
   return {
     cwd,

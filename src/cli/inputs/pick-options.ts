@@ -3,8 +3,8 @@ import type { Connection, Context } from '../context.ts';
 import type { Choice } from '../questions/question.ts';
 import { collectAcceptedOptions } from './flag-values.ts';
 
-/** Maximum wait for something optional, in milliseconds. */
-const OPTIONS_TIMEOUT_MS = 5000;
+/** Maximum wait for the models, without which no options are offered, in milliseconds. */
+const MODELS_TIMEOUT_MS = 5000;
 
 /** Facts from a prompt's search result; undefined if unknown. */
 interface ChosenPrompt {
@@ -52,7 +52,7 @@ async function fetchOptionModels(ctx: Context, connection: Connection): Promise<
   const { signal } = ctx;
   try {
     if (resources.getCached() === undefined) {
-      await resources.refresh({ signal, retries: 0, timeoutMs: OPTIONS_TIMEOUT_MS });
+      await resources.refresh({ signal, retries: 0, timeoutMs: MODELS_TIMEOUT_MS });
     }
     return await resources.getModels({ signal });
   } catch {

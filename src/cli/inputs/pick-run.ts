@@ -9,19 +9,21 @@ import type { Connection, Context } from '../context.ts';
 import { formatIsoAge } from '../core/durations.ts';
 import { filterChoices } from '../questions/choices.ts';
 import type { Choice } from '../questions/question.ts';
+import { listPromptFiles } from './list-prompt-files.ts';
 import { pickOptions } from './pick-options.ts';
-import { listPromptFiles } from './prompt-files-below.ts';
 
 /** Pause in typing before the service is asked, in milliseconds. */
 const TYPING_PAUSE_MS = 250;
-const MAX_RECENT = 20;
+
+/** Maximum number of prompts of earlier runs to offer. */
+const MAX_USED_PROMPTS = 20;
 
 /** The target and options that a person chose. */
 interface PickedRun {
   /** An alias, a prompt file or a prompt version. */
   readonly target: string;
-  /** The name that a person would type for it. */
-  readonly shownAs: string;
+  /** The name that a person would type for the target. */
+  readonly displayName: string;
   /** Run options in the form of `--option`. */
   readonly options: readonly string[];
 }
@@ -42,10 +44,10 @@ export async function pickRun(
 ): Promise<PickedRun> {
   const prompt = await pickPrompt(ctx, connection);
   const pickedTarget = await pickTarget(ctx, connection, prompt, { asksVersion: asksDetails });
-  const isFile = 'name' in prompt && prompt.isFile;
+  const isFile = isNamedTarget(prompt) && prompt.isFile;
   const asksOptions = asksDetails && optionFlags.length === 0 && !isFile;
   const options = asksOptions
-    ? await pickOptions(ctx, connection, 'name' in prompt ? {} : prompt)
+    ? await pickOptions(ctx, connection, isNamedTarget(prompt) ? {} : prompt)
     : optionFlags;
   return { ...pickedTarget, options };
 }
@@ -55,15 +57,15 @@ async function pickTarget(
   connection: Connection,
   prompt: PickedPrompt,
   options: VersionOptions,
-): Promise<Pick<PickedRun, 'target' | 'shownAs'>> {
-  if ('name' in prompt) return { target: prompt.name, shownAs: prompt.name };
+): Promise<Pick<PickedRun, 'target' | 'displayName'>> {
+  if (isNamedTarget(prompt)) return { target: prompt.name, displayName: prompt.name };
 
   const { slug } = prompt;
   const { pickedId, latestId } = await pickFromVersions(ctx, connection, prompt, options);
 
   // On the embedded service a slug is unique and means the latest version.
-  const isSlug = connection.isEmbedded && slug !== undefined && pickedId === latestId;
-  return { target: pickedId, shownAs: isSlug ? slug : pickedId };
+  const isNamedBySlug = connection.isEmbedded && slug !== undefined && pickedId === latestId;
+  return { target: pickedId, displayName: isNamedBySlug ? slug : pickedId };
 }
 
 interface VersionOptions {
@@ -118,6 +120,10 @@ function describeVersion(
 
 type PickedPrompt = NamedTarget | ServicePrompt;
 
+function isNamedTarget(prompt: PickedPrompt): prompt is NamedTarget {
+  return 'name' in prompt;
+}
+
 /** An alias, or the path of a prompt file from the working directory. */
 interface NamedTarget {
   readonly name: string;
@@ -156,7 +162,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
       const { rows } = await connection.client.prompts.search(query, { signal });
       // The service does not find aliases and prompt files.
       return [
-        ...filterChoices(prompts, query).filter(({ value }) => 'name' in value),
+        ...filterChoices(prompts, query).filter(({ value }) => isNamedTarget(value)),
         ...rows.map(toPromptChoice),
       ];
     } catch (error) {
@@ -228,7 +234,7 @@ function listUsedPrompts({ prompts }: Connection): Choice<ServicePrompt>[] {
     choices.set(promptId, { value, name: toTextOrEmpty(slug) });
   }
 
-  return [...choices.values()].slice(0, MAX_RECENT);
+  return [...choices.values()].slice(0, MAX_USED_PROMPTS);
 }
 
 function toPromptChoice(row: PromptSearchRow): Choice<ServicePrompt> {

@@ -156,13 +156,13 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint
  * Bytes that are encoded as one string: small ones are allocated and collected for a fraction of
  * the price of large ones. Divisible by 3, so that no string but the last ends in padding.
  */
-const ENCODED_AT_ONCE_BYTES = 12 * 1024;
+const BASE64_SLICE_BYTES = 12 * 1024;
 
 function encodeBase64Bytes(bytes: Buffer): Uint8Array {
   const encoded = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
   let offset = 0;
-  for (let start = 0; start < bytes.length; start += ENCODED_AT_ONCE_BYTES) {
-    const part = bytes.toString('base64', start, start + ENCODED_AT_ONCE_BYTES);
+  for (let start = 0; start < bytes.length; start += BASE64_SLICE_BYTES) {
+    const part = bytes.toString('base64', start, start + BASE64_SLICE_BYTES);
     offset += encoded.write(part, offset, 'latin1');
   }
 

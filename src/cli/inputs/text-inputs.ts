@@ -63,17 +63,17 @@ function formatInputsPrefix({ inputsFile = '' }: InputFlags): string {
 }
 
 /** Parses JSON or YAML, with numbers and booleans as `Literal`s. @throws {CliError} USAGE_ERROR */
-export async function parseInputs(source: string, what: string): Promise<unknown> {
+export async function parseInputs(source: string, sourceName: string): Promise<unknown> {
   const text = source.replace(/^\uFEFF/u, '');
   try {
     const json = parseJsonAsWritten(text);
     if (json !== undefined) return json;
   } catch (error) {
-    throw error instanceof JsonLimitError ? usageError(`${what} ${error.message}`) : error;
+    throw error instanceof JsonLimitError ? usageError(`${sourceName} ${error.message}`) : error;
   }
 
   const { parseYamlAsWritten } = await import('./yaml-as-written.ts');
-  return parseYamlAsWritten(text, what);
+  return parseYamlAsWritten(text, sourceName);
 }
 
 async function readInputValue(ctx: Context, key: string, value: string): Promise<string> {
@@ -105,12 +105,14 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
 }
 
 /**
- * Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map;
- * `where` begins every message.
+ * Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map.
+ *
+ * @param messagePrefix the beginning of every message
+ * @throws {CliError} USAGE_ERROR
  */
-export function readJsonInputs(value: unknown, where: string): CollectedInputs {
-  const { values, images } = readInputsDocument(value, where);
-  return { text: readTextMap(values, where), images };
+export function readJsonInputs(value: unknown, messagePrefix: string): CollectedInputs {
+  const { values, images } = readInputsDocument(value, messagePrefix);
+  return { text: readTextMap(values, messagePrefix), images };
 }
 
 interface InputsDocument extends Pick<CollectedInputs, 'images'> {
@@ -118,25 +120,27 @@ interface InputsDocument extends Pick<CollectedInputs, 'images'> {
   readonly values: UncheckedObject;
 }
 
-function readInputsDocument(value: unknown, where: string): InputsDocument {
-  if (!isMap(value)) throw usageError(`${where}this must be a map of keys to values`);
+function readInputsDocument(value: unknown, messagePrefix: string): InputsDocument {
+  if (!isMap(value)) throw usageError(`${messagePrefix}this must be a map of keys to values`);
   if (!isNested(value)) return { values: value, images: [] };
 
   const { textInputs = {}, imageInputs = [], ...otherFields } = value;
   const [strayKey] = Object.keys(otherFields);
   if (strayKey !== undefined) {
     throw usageError(
-      `${where}${JSON.stringify(strayKey)} is not allowed next to textInputs and imageInputs`,
+      `${messagePrefix}${JSON.stringify(strayKey)} is not allowed next to textInputs and imageInputs`,
       'Give either {textInputs, imageInputs} or a flat map of keys to values.',
     );
   }
 
-  if (!isMap(textInputs)) throw usageError(`${where}textInputs must be a map of keys to values`);
-  if (!Array.isArray(imageInputs)) throw usageError(`${where}imageInputs must be a list`);
+  if (!isMap(textInputs)) {
+    throw usageError(`${messagePrefix}textInputs must be a map of keys to values`);
+  }
+  if (!Array.isArray(imageInputs)) throw usageError(`${messagePrefix}imageInputs must be a list`);
 
   return {
     values: textInputs,
-    images: imageInputs.map((image, index) => readImageArgument(image, index, where)),
+    images: imageInputs.map((image, index) => readImageArgument(image, index, messagePrefix)),
   };
 }
 
@@ -152,20 +156,20 @@ function isMap(value: unknown): value is UncheckedObject {
   return isJsonObject(value) && !(value instanceof Literal);
 }
 
-function readTextMap(map: UncheckedObject, where: string): Map<string, string> {
+function readTextMap(map: UncheckedObject, messagePrefix: string): Map<string, string> {
   return new Map(
     Object.entries(map).map(([key, value]) => {
       const text = renderInputText(value);
       if (text !== undefined) return [key, text];
       throw usageError(
-        `${where}the value of ${JSON.stringify(key)} ${value === null ? 'is null' : 'has too many parts'}`,
+        `${messagePrefix}the value of ${JSON.stringify(key)} ${value === null ? 'is null' : 'has too many parts'}`,
         'Leave out an input that has no value.',
       );
     }),
   );
 }
 
-function readImageArgument(value: unknown, index: number, where: string): string {
+function readImageArgument(value: unknown, index: number, messagePrefix: string): string {
   if (typeof value === 'string' && value !== '' && value !== '-') return value;
   if (isJsonObject(value)) {
     if (value['type'] === 'url' && typeof value['url'] === 'string') return value['url'];
@@ -176,7 +180,7 @@ function readImageArgument(value: unknown, index: number, where: string): string
     }
   }
   throw usageError(
-    `${where}imageInputs[${index}] is neither {type: url, url} nor {type: base64, base64}`,
+    `${messagePrefix}imageInputs[${index}] is neither {type: url, url} nor {type: base64, base64}`,
   );
 }
 

@@ -8,23 +8,29 @@ import { Literal } from './json-as-written.ts';
  *
  * @throws {CliError} USAGE_ERROR if the source is not YAML
  */
-export function parseYamlAsWritten(source: string, what: string): unknown {
-  if (isNestedTooDeeply(source)) throw usageError(`${what} is nested too deeply`);
+export function parseYamlAsWritten(source: string, sourceName: string): unknown {
+  if (isNestedTooDeeply(source)) throw usageError(`${sourceName} is nested too deeply`);
 
-  const lines = new LineCounter();
+  const lineCounter = new LineCounter();
   const document = parseDocument(source, {
     schema: 'core',
-    lineCounter: lines,
+    lineCounter: lineCounter,
     prettyErrors: false,
   });
 
   const [fault] = document.errors;
   if (fault !== undefined) {
-    const { line } = lines.linePos(fault.pos[0]);
-    throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${describeYamlError(fault)}`);
+    const { line } = lineCounter.linePos(fault.pos[0]);
+    throw usageError(
+      `${sourceName} is neither JSON nor YAML: line ${line}: ${describeYamlError(fault)}`,
+    );
   }
 
-  return readWrittenValue(document.contents, { document, aliasValues: new Map(), what }, 0);
+  return readWrittenValue(
+    document.contents,
+    { document, aliasValues: new Map(), sourceName: sourceName },
+    0,
+  );
 }
 
 /** Maximum depth, deeper than any inputs; it also refuses an alias that contains itself. */
@@ -36,12 +42,12 @@ interface DocumentReading {
    * The values of aliases, each read once: a few lines of aliases of aliases would fill the memory.
    */
   readonly aliasValues: Map<unknown, unknown>;
-  /** The beginning of messages. */
-  readonly what: string;
+  /** The name of the source, with which messages begin. */
+  readonly sourceName: string;
 }
 
 function readWrittenValue(node: unknown, reading: DocumentReading, depth: number): unknown {
-  if (depth > MAX_WRITTEN_DEPTH) throw usageError(`${reading.what} is nested too deeply`);
+  if (depth > MAX_WRITTEN_DEPTH) throw usageError(`${reading.sourceName} is nested too deeply`);
   if (isAlias(node)) return resolveAlias(node.resolve(reading.document), reading, depth + 1);
 
   if (isMap(node)) {

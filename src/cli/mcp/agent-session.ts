@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { toFailure } from '../core/failure.ts';
 import { Budget } from '../creation/spending/budget.ts';
 import type { Caps } from '../creation/spending/caps.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
+import { readInputFields } from '../inputs/read-input-fields.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import type { OfferedPrompt } from './directory-prompts.ts';
 import type { ToolCall } from './follow-run.ts';
@@ -225,7 +225,7 @@ function toPromptSummary({
   description,
   config,
 }: OfferedPrompt): Record<string, unknown> {
-  const { text, images } = describeConfig(config);
+  const { text, images } = readInputFields(config);
   return {
     prompt: name,
     title,

@@ -7,8 +7,8 @@ import type {
 import type { TemplateMessage, TemplatePart } from '../../prompts/template/template-messages.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
 import type { TextField } from '../inputs/input-fields.ts';
+import { readInputFields } from '../inputs/read-input-fields.ts';
 import { findVersionDefinition } from '../targets/prompt-definition.ts';
 import type { OfferedPrompt } from './directory-prompts.ts';
 import type { SessionPrompts } from './session-prompts.ts';
@@ -18,7 +18,7 @@ const IMAGE_DATA_URL = /^data:(?<mimeType>image\/[\w.+-]+);base64,(?<data>.*)$/s
 
 /** Returns a prompt as the protocol lists it, with images as arguments after its texts. */
 export function toProtocolPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
-  const { text, images } = describeConfig(config);
+  const { text, images } = readInputFields(config);
   const imageArguments = images.map((image, index) => ({
     name: getImageArgumentName(index, images.length),
     description: `the URL of an image${image.description === undefined ? '' : `: ${image.description}`}`,
@@ -69,7 +69,7 @@ export async function renderAgentMessages(
     );
   }
 
-  const { images } = describeConfig(config);
+  const { images } = readInputFields(config);
   const imageNames = images.map((_, index) => getImageArgumentName(index, images.length));
   const texts = Object.entries(args).filter(([key]) => !imageNames.includes(key));
   const urls = imageNames.flatMap(image => args[image] ?? []);

@@ -8,10 +8,10 @@ import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import { waitForKnownRun } from '../creation/create-and-wait.ts';
 import type { Budget, Reservation } from '../creation/spending/budget.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions } from '../inputs/flag-values.ts';
-import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
+import { type ImageOpener, isImageUrl, openImage } from '../inputs/images/image-source.ts';
 import { openImages, openNamedImages, placeAndCheckInputs } from '../inputs/images/place-images.ts';
+import { readInputFields } from '../inputs/read-input-fields.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../targets/run-name.ts';
 import { createAndFollow, type ToolCall, withProgress } from './follow-run.ts';
@@ -60,11 +60,11 @@ async function readRunRequest(
   { promptVersionId, config }: PromptVersion,
   args: ToolArguments,
 ): Promise<RunRequest> {
-  const fields = describeConfig(config);
-  const imageFinder = createAgentImageFinder(ctx);
-  const images = await openImages(imageFinder, readTextsArgument(args, 'images'));
+  const fields = readInputFields(config);
+  const imageOpener = createAgentImageOpener(ctx);
+  const images = await openImages(imageOpener, readTextsArgument(args, 'images'));
   const text = readTextMapArgument(args, 'inputs');
-  const inputs = await openNamedImages(fields, { text, images }, imageFinder);
+  const inputs = await openNamedImages(fields, { text, images }, imageOpener);
 
   return {
     promptVersionId,
@@ -110,10 +110,10 @@ async function rejectIfCancelled<T>(work: Promise<T>, signal: AbortSignal): Prom
 }
 
 /**
- * Returns a finder of images for agents: https URLs and files below the working directory; it
+ * Returns an opener of images for agents: https URLs and files below the working directory; it
  * refuses all others.
  */
-function createAgentImageFinder(ctx: Context): ImageFinder {
+function createAgentImageOpener(ctx: Context): ImageOpener {
   const { cwd } = ctx;
   return {
     cwd,

@@ -13,7 +13,7 @@ import { EXIT } from '../core/exit-codes.ts';
 import { createRowBuffer } from '../outputs/present-pages.ts';
 import { unlessNotFound } from '../targets/not-found.ts';
 import { findPromptFile, getTargetConnection, resolveTargetAlias } from '../targets/prompt-file.ts';
-import { findByName } from '../targets/prompt-name.ts';
+import { resolvePublishedName } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
 import { DirectoryPrompts, type OfferedPrompt } from './directory-prompts.ts';
 
@@ -135,7 +135,7 @@ export class SessionPrompts {
   ): Promise<void> {
     if (this.#isAllowed(promptId, promptVersionId)) return;
     for (const labelledName of this.#labelledNames) {
-      const prompt = await unlessMissing(this.#findByName(labelledName));
+      const prompt = await unlessMissing(this.#resolvePublishedName(labelledName));
       if (prompt?.promptVersionId === promptVersionId) return;
     }
     throw this.#notAllowedError(name);
@@ -167,7 +167,7 @@ export class SessionPrompts {
 
     const id = resolveTargetAlias(this.#ctx, target);
     if (!isUuid(id)) {
-      const { promptId, promptVersionId = promptId } = await this.#findByName(id);
+      const { promptId, promptVersionId = promptId } = await this.#resolvePublishedName(id);
       return hasLabel(id) ? { id: promptVersionId, labelledName: id } : { id: promptVersionId };
     }
 
@@ -179,8 +179,8 @@ export class SessionPrompts {
     return { id };
   }
 
-  async #findByName(name: string): ReturnType<typeof findByName> {
-    return findByName(await this.#ctx.connection(), name, this.#ctx.signal);
+  async #resolvePublishedName(name: string): ReturnType<typeof resolvePublishedName> {
+    return resolvePublishedName(await this.#ctx.connection(), name, this.#ctx.signal);
   }
 
   async #openAllowedPrompt(name: string): Promise<OfferedPrompt> {

@@ -3,7 +3,8 @@ import { LimitExceededError } from '../../utils/limit-exceeded.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Context } from '../context.ts';
 
-const FIRST_LINES = 50;
+/** Number of differing lines to show if not all are compared. */
+const MAX_SHOWN_LINES = 50;
 
 /**
  * Returns the differences of two texts; if more than 2,000 lines differ or it takes too long, their
@@ -38,9 +39,9 @@ function summariseDifferences(oldText: string, newText: string): DiffPart[] {
     { length: Math.max(oldLines.length, newLines.length) },
     (_, index) => index,
   ).filter(line => oldLines[line] !== newLines[line]);
-  const summary = `${formatNumber(differingLines.length)} lines differ; the first ${FIRST_LINES}:\n`;
+  const summary = `${formatNumber(differingLines.length)} lines differ; the first ${MAX_SHOWN_LINES}:\n`;
   const shownParts = differingLines
-    .slice(0, FIRST_LINES)
+    .slice(0, MAX_SHOWN_LINES)
     .flatMap((line): DiffPart[] => [
       ...(line < oldLines.length
         ? [{ kind: 'removed', text: `${oldLines[line]}\n` } as const]

@@ -27,7 +27,7 @@ export interface MediaContent {
 
 interface FetchMediaOptions {
   /** True to encode the media for a page, too. */
-  readonly forPage: boolean;
+  readonly isForPage: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ export async function fetchRunMedia(
 async function fetchMedia(
   client: Connection['client'],
   url: string,
-  { forPage, signal }: FetchMediaOptions,
+  { isForPage, signal }: FetchMediaOptions,
 ): Promise<MediaContent> {
   const { body } = await client.download(url, { signal });
   const hash = createHash('sha256');
@@ -59,10 +59,10 @@ async function fetchMedia(
   for await (const chunk of body) {
     hash.update(chunk);
     size += chunk.length;
-    if (forPage && size <= MAX_PAGE_MEDIA_BYTES) chunks.push(chunk);
+    if (isForPage && size <= MAX_PAGE_MEDIA_BYTES) chunks.push(chunk);
   }
 
-  const fitsOnPage = forPage && size <= MAX_PAGE_MEDIA_BYTES;
+  const fitsOnPage = isForPage && size <= MAX_PAGE_MEDIA_BYTES;
   const dataUrl = fitsOnPage ? await encodeMediaDataUrl(Buffer.concat(chunks)) : undefined;
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }

@@ -17,8 +17,8 @@ export function notPrintedError(runs: readonly PaidRun[], reason: string): CliEr
   const { runId, connection } = first;
   const getCommand =
     connection?.formatCommand('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
-  const isOne = otherRuns.length === 0;
-  const subject = isOne
+  const isSingle = otherRuns.length === 0;
+  const subject = isSingle
     ? `the result of run ${runId} was`
     : `the results of ${runs.length} runs were`;
   const otherRunsNote = `The other runs: ${otherRuns.map(run => run.runId).join(' ')}`;
@@ -26,9 +26,9 @@ export function notPrintedError(runs: readonly PaidRun[], reason: string): CliEr
   return new CliError(`${subject} not printed: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: isOne
+    hints: isSingle
       ? [`Get it with: ${getCommand}`]
       : [`Get the first one with: ${getCommand}`, otherRunsNote],
-    data: isOne ? { runId } : { runIds: runs.map(run => run.runId) },
+    data: isSingle ? { runId } : { runIds: runs.map(run => run.runId) },
   });
 }

@@ -12,14 +12,14 @@ export async function openOutputs(
   run: Run,
   paths: readonly (string | undefined)[],
 ): Promise<void> {
-  const ownFiles =
+  const ownFilesFolder =
     connection.isEmbedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
   for (const [index, item] of run.outputs.entries()) {
     const path = paths[index];
     if (path !== undefined) {
       await openFile(ctx, path);
     } else if (isMedia(item)) {
-      await openUrl(ctx, item.data, ownFiles);
+      await openUrl(ctx, item.data, ownFilesFolder);
     } else if (item.type === 'text') {
       await openText(ctx, `output-${index + 1}.txt`, item.data);
     }

@@ -26,30 +26,30 @@ export type OutputSchemaCheck = (value: unknown) => Promise<SchemaMismatch | und
  * Reads a JSON Schema for outputs. Fetches nothing: a `$ref` to anything outside the file is
  * refused.
  *
- * @param where the flag or the place that names the file, for messages
+ * @param origin the flag or the place that names the file, for messages
  * @throws {CliError} USAGE_ERROR if the file can't be read or is not a JSON Schema
  */
 export async function readOutputSchema(
   ctx: Pick<Context, 'checks' | 'cwd'>,
   file: string,
-  where: string,
+  origin: string,
 ): Promise<OutputSchemaCheck> {
-  return createSchemaCheck(ctx, await readJsonFile(ctx, file, where), `${where}: ${file}`);
+  return createSchemaCheck(ctx, await readJsonFile(ctx, file, origin), `${origin}: ${file}`);
 }
 
 /** Reads a JSON file. @throws {CliError} USAGE_ERROR if it can't be read or is not JSON */
 export async function readJsonFile(
   { cwd }: Pick<Context, 'cwd'>,
   file: string,
-  where: string,
+  origin: string,
 ): Promise<unknown> {
-  const text = await readTextFile(file, cwd, where);
+  const text = await readTextFile(file, cwd, origin);
   try {
     return parseBoundedJson(text.replace(/^\uFEFF/u, ''), MAX_JSON);
   } catch (error) {
     const fault =
       error instanceof JsonLimitError ? error.message : `is not JSON: ${getErrorMessage(error)}`;
-    throw usageError(`${where}: ${file} ${fault}`);
+    throw usageError(`${origin}: ${file} ${fault}`);
   }
 }
 
@@ -57,14 +57,14 @@ export async function readJsonFile(
 export async function computeSchemaDigest(
   file: string,
   cwd: string,
-  where: string,
+  origin: string,
 ): Promise<string> {
-  const text = await readTextFile(file, cwd, where);
+  const text = await readTextFile(file, cwd, origin);
   return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
 }
 
 /** A schema has a reference that leads back to itself. */
-export class SchemaLoop extends CaseFault {
+export class SchemaLoopFault extends CaseFault {
   constructor(
     message: string,
     /** The JSON Pointer of the reference. */
@@ -81,24 +81,25 @@ const NO_REMOTE_HINT =
  * Returns the check for a parsed schema.
  *
  * @throws {CliError} USAGE_ERROR if it is not a JSON Schema
- * @throws {SchemaLoop} if checking against it would never end
+ * @throws {SchemaLoopFault} if checking against it would never end
  * @throws {LimitExceededError} if compiling it takes too long
  */
 export async function createSchemaCheck(
   ctx: Pick<Context, 'checks'>,
   schema: unknown,
-  where: string,
+  origin: string,
 ): Promise<OutputSchemaCheck> {
   if (typeof schema !== 'boolean' && !isJsonObject(schema)) {
-    throw usageError(`${where} is not a JSON Schema: it must be an object, true or false`);
+    throw usageError(`${origin} is not a JSON Schema: it must be an object, true or false`);
   }
 
   const checks = await ctx.checks();
   const fault = await checks.perform('findSchemaFault', schema);
-  if (fault?.loop !== undefined) throw new SchemaLoop(`${where}: ${fault.message}`, fault.loop);
+  if (fault?.loop !== undefined)
+    throw new SchemaLoopFault(`${origin}: ${fault.message}`, fault.loop);
 
   if (fault !== undefined) {
-    const message = `${where} is not a JSON Schema that can be used: ${fault.message}`;
+    const message = `${origin} is not a JSON Schema that can be used: ${fault.message}`;
     const isReference = /\breference\b/iu.test(fault.message);
     throw isReference ? usageError(message, NO_REMOTE_HINT) : usageError(message);
   }

@@ -19,11 +19,11 @@ export interface PresentOptions {
   /** Options for saving the outputs to files; undefined saves none. */
   readonly save?: SaveOptions;
   /** True to write only the bytes of the single output. */
-  readonly bytesOnly?: boolean;
+  readonly writesBytesOnly?: boolean;
   /** True to open the outputs with the system's viewer. */
   readonly open?: boolean;
   /** True if images may be shown on a capable terminal. */
-  readonly preview: boolean;
+  readonly allowsPreview: boolean;
   /** The part of the text that was already streamed; default none. */
   readonly streamedText?: string;
   /** The schema check for the text output. */
@@ -42,14 +42,14 @@ export async function presentRun(
   run: Run,
   options: PresentOptions,
 ): Promise<ExitCode> {
-  if (options.bytesOnly === true) return presentBytes(ctx, connection, run, options);
+  if (options.writesBytesOnly === true) return presentBytes(ctx, connection, run, options);
 
-  const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
+  const { paths, failures } = await saveIfWanted(ctx, connection, run, options.save);
   if (ctx.globals.json) {
     await printJson(ctx, connection, withPaths(run, paths));
   } else {
-    const { preview, streamedText } = options;
-    await printOutputs(ctx, connection, run, { paths, preview, streamedText });
+    const { allowsPreview, streamedText } = options;
+    await printOutputs(ctx, connection, run, { paths, allowsPreview, streamedText });
   }
 
   await openIfWanted(ctx, connection, run, { options, paths });
@@ -147,7 +147,8 @@ async function printJson(ctx: Context, { formatCommand }: Connection, run: Run):
   }
 }
 
-export async function saveAsPlanned(
+/** Saves the outputs of a run if there are options for it. */
+export async function saveIfWanted(
   ctx: Context,
   connection: Connection,
   run: Run,
@@ -181,24 +182,24 @@ export async function createOutputPlan(
   flags: OutputFlags,
   flag: '--save' | '--to' = '--save',
 ): Promise<(facts: RunFacts) => PresentOptions> {
-  const bytesOnly = flags.save === '-';
-  if (bytesOnly) checkBytesWanted(ctx, flag);
+  const writesBytesOnly = flags.save === '-';
+  if (writesBytesOnly) checkBytesFlag(ctx, flag);
 
   const directoryName = flags.save === true ? await getDefaultDirectory(ctx) : flags.save;
-  const directory = bytesOnly ? undefined : directoryName;
+  const directory = writesBytesOnly ? undefined : directoryName;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./saving/check-writable.ts');
     checkDirectory(ctx.cwd, directory, flag);
   }
 
-  const preview =
+  const allowsPreview =
     flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
   const force = flags.force === true;
   const schema = await readSchemaFlag(ctx, flags.schema);
 
   return facts => ({
-    preview,
-    bytesOnly,
+    allowsPreview,
+    writesBytesOnly,
     open: flags.open === true,
     ...(directory !== undefined && { save: { directory, force, facts } }),
     ...(schema !== undefined && { schema }),
@@ -214,7 +215,7 @@ async function getDefaultDirectory({ settings, env }: Context): Promise<string> 
 }
 
 /** Refuses bytes together with other output, and on a terminal, which would interpret them. */
-function checkBytesWanted(ctx: Context, flag: string): void {
+function checkBytesFlag(ctx: Context, flag: string): void {
   if (ctx.globals.json) {
     throw usageError(
       `${flag} - and --${ctx.globals.query === undefined ? 'json' : 'query'} can't be used together`,
@@ -240,10 +241,10 @@ async function readSchemaFlag(
 }
 
 /**
- * Number of bytes that a pipe accepts completely or not at all. Of a longer write it may accept a
- * part and then report only that its reader is gone.
+ * Maximum number of bytes that a pipe accepts completely or not at all. Of a longer write it may
+ * accept a part and then report only that its reader is gone.
  */
-const ACCEPTED_BYTES = 4000;
+const ATOMIC_WRITE_BYTES = 4000;
 
 /**
  * Prints the result of a run that this command created and paid for. A reader that stops early,
@@ -264,8 +265,8 @@ export async function printResult<T>(
       if (!isFirstWrite || io.stdout.isTerminal) return io.out(data);
 
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-      wasAccepted = await io.out(bytes.subarray(0, ACCEPTED_BYTES));
-      return io.out(bytes.subarray(ACCEPTED_BYTES));
+      wasAccepted = await io.out(bytes.subarray(0, ATOMIC_WRITE_BYTES));
+      return io.out(bytes.subarray(ATOMIC_WRITE_BYTES));
     };
     return print({ ...otherParts, io: { ...io, out } });
   });

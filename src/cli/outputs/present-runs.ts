@@ -7,7 +7,7 @@ import {
   openIfWanted,
   type PresentOptions,
   presentRun,
-  saveAsPlanned,
+  saveIfWanted,
   withPaths,
 } from './present-run.ts';
 import { printValue } from './print-json.ts';
@@ -39,7 +39,7 @@ export async function presentRuns(
 
   const savedRuns: (PresentedRun & SavedOutputs)[] = [];
   for (const { run, options } of runs) {
-    savedRuns.push({ run, options, ...(await saveAsPlanned(ctx, connection, run, options.save)) });
+    savedRuns.push({ run, options, ...(await saveIfWanted(ctx, connection, run, options.save)) });
   }
 
   const runsWithPaths = savedRuns.map(({ run, paths }) => withPaths(run, paths));

@@ -9,7 +9,7 @@ import { formatReason } from './run-errors.ts';
 export interface PrintOptions {
   /** The path of each saved output. */
   readonly paths: readonly (string | undefined)[];
-  readonly preview: boolean;
+  readonly allowsPreview: boolean;
   /** The part of the first text that was already streamed. */
   readonly streamedText?: string | undefined;
 }
@@ -79,9 +79,9 @@ async function printMedia(
   connection: Connection,
   { type, data }: OutputItem,
   path: string | undefined,
-  { preview: wantsPreview }: { readonly preview: boolean },
+  { allowsPreview }: { readonly allowsPreview: boolean },
 ): Promise<void> {
-  if (wantsPreview && type === 'image' && ctx.io.stdout.isTerminal) {
+  if (allowsPreview && type === 'image' && ctx.io.stdout.isTerminal) {
     const { showPreview } = await import('./image-preview.ts');
     await showPreview(ctx, connection, data, path);
   }

@@ -3,8 +3,8 @@ import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { formatIsoAge } from '../core/durations.ts';
 import type { FormatCommand } from '../core/failure.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
 import type { InputFields, TextField } from '../inputs/input-fields.ts';
+import { readInputFields } from '../inputs/read-input-fields.ts';
 import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
 import { formatPlainRows, renderTerminalTable, type TableColumn } from '../terminal/table.ts';
 import { present } from './present.ts';
@@ -28,7 +28,7 @@ export function presentPromptVersion(
   { formatCommand }: Pick<Connection, 'formatCommand'>,
   target = toTextOrEmpty(version.promptVersionId),
 ): Promise<void> {
-  const fields = describeConfig(version.config);
+  const fields = readInputFields(version.config);
   const template = findFirstText(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
     terminal: async () => {

@@ -7,7 +7,7 @@ import { joinErrors } from './run-errors.ts';
 
 /** A run of this command was refused by its provider or reached none, so that it cost nothing. */
 export class ProviderRunError extends CliError {
-  override readonly name = 'ProviderFault';
+  override readonly name = 'ProviderRunError';
 
   constructor(
     readonly kind: EngineFault,

@@ -27,8 +27,8 @@ export async function withLocalStore<T>(
 }
 
 /**
- * Converts an error of the store. A prompt file's first fault gets its relative path and a hint to
- * see the others.
+ * Explains an error about a prompt file: its first fault, with the relative path, and a hint on how
+ * to see the others. Returns any other error unchanged.
  */
 export function explainStoreError(ctx: Context, error: unknown): unknown {
   if (getErrorCode(error) !== 'INVALID_PROMPT_FILE') return error;
@@ -36,12 +36,12 @@ export function explainStoreError(ctx: Context, error: unknown): unknown {
   const { file, line, problem, findings } = error as InvalidPromptFileError;
   const relativePath = formatPath(ctx, file);
   const message = `${relativePath}:${line}: ${problem}`;
-  const count = findings.filter(({ severity }) => severity === 'fault').length;
+  const faultCount = findings.filter(({ severity }) => severity === 'fault').length;
   // A partial can't be run, even without its other faults.
   const isPartial = path.basename(file).startsWith('_');
-  if (count <= 1 || isPartial) return usageError(message);
+  if (faultCount <= 1 || isPartial) return usageError(message);
 
-  const allFaults = count === 2 ? 'Both' : `All ${count}`;
+  const allFaults = faultCount === 2 ? 'Both' : `All ${faultCount}`;
   const checkCommand = `promptrun prompts check ${quoteIfNeeded(relativePath, detectShell(ctx.env))}`;
   return usageError(message, `${allFaults} faults: ${checkCommand}`);
 }

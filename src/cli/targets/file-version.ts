@@ -18,7 +18,10 @@ interface FileVersion {
   readonly config: unknown;
 }
 
-/** Returns an unlisted version of a prompt file, which can be run and read by its id. */
+/**
+ * Makes sure that the local store has an unlisted version of a prompt file, which can be run and
+ * read by its id.
+ */
 export async function ensureFileVersion(
   ctx: Context,
   file: NamedPromptFile,
@@ -55,14 +58,14 @@ function noteFindings(ctx: Context, notes: readonly Finding[] = []): void {
   }
 }
 
-/** Says which model answers if nothing names one: echo, whatever keys are set. */
+/** Notes that echo answers if nothing names a model, whatever keys are set. */
 async function noteEcho(ctx: Context): Promise<void> {
   ctx.io.noteOnce('note: no model named: echo gives the prompt back');
   await noteUsableProvider(ctx);
 }
 
 /**
- * Shows how to use the provider whose key is set, because the user may have expected its answer.
+ * Notes how to use a provider whose key is set, because the user may have expected its answer.
  */
 async function noteUsableProvider({ env, io }: Context): Promise<void> {
   const { listKnownProviders, findKeyVariable } = await import(

@@ -26,8 +26,8 @@ export async function withLikelyFile(
   const promptPath = path.resolve(ctx.cwd, file);
   const isTyped = source === 'command line';
   if (!isFile(promptPath)) {
-    const isSuggested = error.message.includes('did you mean');
-    const similarName = isTyped && !isSuggested ? findSimilarFile(promptPath) : undefined;
+    const hasSuggestion = error.message.includes('did you mean');
+    const similarName = isTyped && !hasSuggestion ? findSimilarFile(promptPath) : undefined;
     if (similarName === undefined) return error;
     return withSuggestion(
       error,

@@ -4,14 +4,6 @@ import type { Context } from '../context.ts';
 import type { DatabaseFlags } from '../core/shared-flags.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 
-/** Returns the requested database URL; undefined means the file in the data directory. */
-export function findDatabaseUrl(
-  { env }: { readonly env: Env },
-  flag: string | undefined,
-): string | undefined {
-  return flag ?? (env['PROMPTRUN_DATABASE_URL'] || undefined);
-}
-
 /**
  * Opens the store whose keys and users an operator manages, and closes it after `use`.
  *
@@ -29,6 +21,14 @@ export async function withOperatorStore(
     { dataDir: ctx.dataDir, databaseUrl: findDatabaseUrl(ctx, database) },
     use,
   );
+}
+
+/** Returns the requested database URL; undefined means the file in the data directory. */
+export function findDatabaseUrl(
+  { env }: { readonly env: Env },
+  flag: string | undefined,
+): string | undefined {
+  return flag ?? (env['PROMPTRUN_DATABASE_URL'] || undefined);
 }
 
 /**

@@ -13,7 +13,11 @@ export async function readPromptDefinition(ctx: Context, file: string): Promise<
   });
 }
 
-/** Reads a prompt file like `readPromptDefinition`. @throws {InvalidPromptFileError} with every fault */
+/**
+ * Reads a prompt file like `readPromptDefinition`.
+ *
+ * @throws {InvalidPromptFileError} with every fault
+ */
 export async function readDefinitionFile(ctx: Context, file: string): Promise<PromptDefinition> {
   const { readPromptFile } = await import('../../prompts/tasks/read-prompt.ts');
   const { allowOutside } = ctx.globals;

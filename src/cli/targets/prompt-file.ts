@@ -26,8 +26,8 @@ export function resolveTargetAlias(ctx: Context, target: string): string {
   throw usageError('the target is empty', 'Give an alias, a prompt file, an id or a slug.');
 }
 
-/** Matches characters of file names that no slug has. */
-const FILE_CHARACTERS = /[./\\]/u;
+/** Matches a character of file names that no slug has. */
+const FILE_NAME_CHARACTER = /[./\\]/u;
 
 /**
  * The origin of a target. Only the user may name a revision, because git reads the configuration of
@@ -54,37 +54,35 @@ export function findPromptFile(
   );
 }
 
+/** @throws {CliError} USAGE_ERROR for a directory, a device and other irregular files */
 function findNamedPromptFile(ctx: Context, target: string): NamedPromptFile | undefined {
   const name = resolveTargetAlias(ctx, target);
   const markIndex = name.lastIndexOf(REVISION_MARK);
   const file = markIndex < 0 ? name : name.slice(0, markIndex);
-  if (!FILE_CHARACTERS.test(file)) return undefined;
+  if (!FILE_NAME_CHARACTER.test(file)) return undefined;
 
-  const absolute = path.resolve(ctx.cwd, file);
+  const absolutePath = path.resolve(ctx.cwd, file);
   if (markIndex >= 0) {
-    return { name, path: absolute, revision: name.slice(markIndex + REVISION_MARK.length) };
+    return { name, path: absolutePath, revision: name.slice(markIndex + REVISION_MARK.length) };
   }
 
-  return isExistingFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
+  const stats = findStats(absolutePath, name);
+  if (stats === undefined) return undefined;
+  if (!stats.isFile()) {
+    throw usageError(`${name} is ${describeIrregularFile(stats)}, not a prompt file`);
+  }
+
+  return { name, path: absolutePath, revision: undefined };
 }
 
-/**
- * Returns true if the file exists.
- *
- * @throws {CliError} USAGE_ERROR for a directory, a device and other irregular files
- */
-function isExistingFile(file: string, name: string): boolean {
-  let stats: Stats | undefined;
+/** Returns the stats of a file; undefined if it doesn't exist. */
+function findStats(file: string, name: string): Stats | undefined {
   try {
-    stats = statSync(file, { throwIfNoEntry: false });
+    return statSync(file, { throwIfNoEntry: false });
   } catch (error) {
-    if (['ENAMETOOLONG', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return false;
+    if (['ENAMETOOLONG', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return undefined;
     throw usageError(`${name} can't be read: ${getErrorMessage(error)}`);
   }
-
-  if (stats === undefined) return false;
-  if (stats.isFile()) return true;
-  throw usageError(`${name} is ${describeIrregularFile(stats)}, not a prompt file`);
 }
 
 function describeIrregularFile(stats: Stats): string {

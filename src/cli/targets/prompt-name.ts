@@ -25,8 +25,8 @@ export interface NamedPrompt {
   readonly mayBeVersion?: boolean;
 }
 
-/** Matches names that would leave their segment of a path, which no id or slug does. */
-const LEAVES_ITS_SEGMENT = /[/\\]|^(?:\.|%2e){1,2}$/iu;
+/** Matches a name that would leave its segment of a URL's path, which no id or slug does. */
+const SEGMENT_ESCAPE = /[/\\]|^(?:\.|%2e){1,2}$/iu;
 
 /**
  * Resolves an alias, a prompt file (without publishing it), a UUID, a slug, `slug@<label>` or
@@ -45,36 +45,36 @@ export async function resolvePrompt(
   const target = resolveTargetAlias(ctx, name);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };
 
-  if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
+  if (SEGMENT_ESCAPE.test(target) && !target.endsWith('.prompt')) {
     throw usageError(
       `"${toOneLine(target)}" is neither an id nor a slug`,
       formatFindHint(connection),
     );
   }
 
-  return findByName(connection, target, ctx.signal).catch(async (error: unknown) => {
+  return resolvePublishedName(connection, target, ctx.signal).catch(async (error: unknown) => {
     const { withLikelyFile } = await import('./likely-file.ts');
     throw await withLikelyFile(ctx, { target, source: 'command line' }, error);
   });
 }
 
 /**
- * Sends a request about a prompt. An id that turns out not to be a prompt's is taken for a
- * version's.
+ * Sends a request about a prompt. If its id turns out to be that of a version, sends the request
+ * again about the version and its prompt.
  */
-export async function askOfPrompt<T>(
+export async function requestAboutPrompt<T>(
   { client }: Connection,
   prompt: NamedPrompt,
   signal: AbortSignal,
-  ask: (prompt: NamedPrompt) => Promise<T>,
+  request: (prompt: NamedPrompt) => Promise<T>,
 ): Promise<T> {
   try {
-    return await ask(prompt);
+    return await request(prompt);
   } catch (error) {
     if (prompt.mayBeVersion !== true || !isNotFound(error)) throw error;
     const version = await unlessNotFound(client.versions.get(prompt.promptId, { signal }));
     if (version === undefined) throw error;
-    return ask({ promptId: version.promptId, promptVersionId: version.promptVersionId });
+    return request({ promptId: version.promptId, promptVersionId: version.promptVersionId });
   }
 }
 
@@ -92,19 +92,19 @@ interface FoundPrompt extends NamedPrompt {
  *
  * @throws {CliError} exit 4 if there is none
  */
-export async function findByName(
+export async function resolvePublishedName(
   connection: Connection,
   name: string,
   signal: AbortSignal,
 ): Promise<FoundPrompt> {
   const atIndex = name.lastIndexOf('@');
   const slug = atIndex > 0 ? name.slice(0, atIndex) : name;
-  const row = await findSlug(connection, slug, signal);
+  const row = await fetchSlugRow(connection, slug, signal);
   const { promptId, promptVersionId: latestVersionId, configs: config, estimatedCredits } = row;
   const latestPrompt = { promptId, latestVersionId, config, estimatedCredits };
   if (atIndex <= 0) return latestPrompt;
 
-  const promptVersionId = await findNamedVersion(
+  const promptVersionId = await resolveNamedVersion(
     connection,
     { slug, row },
     name.slice(atIndex + 1),
@@ -114,7 +114,7 @@ export async function findByName(
 }
 
 /** Returns the id of the version that a label, or the beginning of an id, names. */
-async function findNamedVersion(
+async function resolveNamedVersion(
   connection: Connection,
   { slug, row }: { readonly slug: string; readonly row: PromptSearchRow },
   versionName: string,
@@ -132,7 +132,7 @@ async function findNamedVersion(
 }
 
 /** Returns the search result with exactly this slug. */
-async function findSlug(
+async function fetchSlugRow(
   connection: Connection,
   slug: string,
   signal: AbortSignal,
@@ -143,8 +143,8 @@ async function findSlug(
   }
 
   const { rows } = await connection.client.prompts.search(words, { signal });
-  const isFound = rows.some(row => row.slug === words);
-  const candidates = isFound ? rows : await listVideoPrompts(connection, signal);
+  const hasExactMatch = rows.some(row => row.slug === words);
+  const candidates = hasExactMatch ? rows : await listVideoPrompts(connection, signal);
   const matchingRows = candidates.filter(row => row.slug === words);
 
   const [match] = matchingRows;
@@ -208,7 +208,7 @@ export async function readNamedPrompt(
   const namedPrompt = await resolvePrompt(ctx, connection, name);
   const prompt =
     versionId === undefined ? namedPrompt : { ...namedPrompt, promptVersionId: versionId };
-  return askOfPrompt(connection, prompt, ctx.signal, found =>
+  return requestAboutPrompt(connection, prompt, ctx.signal, found =>
     readPrompt(connection, found, ctx.signal),
   );
 }

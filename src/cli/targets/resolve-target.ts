@@ -7,7 +7,7 @@ import { withLocalStore } from './embedded-store.ts';
 import { ensureFileVersion, type VersionOverrides } from './file-version.ts';
 import { unlessNotFound } from './not-found.ts';
 import { findPromptFile, resolveTargetAlias, type TargetSource } from './prompt-file.ts';
-import { findByName, formatFindHint, readPrompt } from './prompt-name.ts';
+import { formatFindHint, readPrompt, resolvePublishedName } from './prompt-name.ts';
 
 /** The prompt version of a target. */
 export interface ResolvedTarget {
@@ -68,7 +68,7 @@ async function resolveName(
 ): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
 
-  const foundPrompt = await findByName(connection, name, ctx.signal);
+  const foundPrompt = await resolvePublishedName(connection, name, ctx.signal);
   const {
     latestVersionId,
     promptVersionId = latestVersionId,

@@ -10,7 +10,7 @@ import {
 import type { Connection } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../core/errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
-import { isLocalService, unlessNotFound } from './not-found.ts';
+import { detectLocalService, unlessNotFound } from './not-found.ts';
 
 /** A prompt whose versions are looked up. */
 interface VersionedPrompt {
@@ -66,7 +66,7 @@ async function requireVersionId(
   signal: AbortSignal,
 ): Promise<string> {
   const version = await unlessNotFound(
-    connection.client.prompts.get(promptId, { versionId: versionId, signal }),
+    connection.client.prompts.get(promptId, { versionId, signal }),
   );
   if (version !== undefined) return version.promptVersionId;
   throw notFoundError(
@@ -121,7 +121,7 @@ async function findLabelledId(
   label: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!(await isLocalService(connection, signal))) return undefined;
+  if (!(await detectLocalService(connection, signal))) return undefined;
   for await (const row of connection.client.prompts.all({}, { signal })) {
     if (row.promptId !== promptId) continue;
     const labels = readListAt(row.labels).filter(isLabel);
@@ -130,7 +130,7 @@ async function findLabelledId(
   return undefined;
 }
 
-/** Returns true for a valid label; other services may send anything. */
+/** Returns true for an entry of the expected form; other services may send anything. */
 export function isLabel(value: unknown): value is PromptLabel {
   return (
     isJsonObject(value) &&

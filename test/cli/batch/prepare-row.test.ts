@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/prepare-batch.ts';
-import { describeConfig } from '../../../src/cli/inputs/describe-config.ts';
 import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
+import { readInputFields } from '../../../src/cli/inputs/read-input-fields.ts';
 import type { RunRequest } from '../../../src/cli/inputs/request-body.ts';
 import { toReadableRow } from '../../../src/cli/inputs/rows/row.ts';
 import { testContext } from '../../support/context.ts';
@@ -16,7 +16,7 @@ async function prepareTestRow(
   const { ctx } = await testContext();
   const preparedBatch = {
     promptVersionId: 'a-version',
-    fields: describeConfig(batch.config ?? {}),
+    fields: readInputFields(batch.config ?? {}),
     commonInputs: {
       text: new Map(Object.entries(batch.text ?? {})),
       images: (batch.images ?? []).map(image => ({ image })),

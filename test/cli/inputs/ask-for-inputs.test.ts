@@ -9,7 +9,7 @@ import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { type Answer, scriptedPrompter } from '../../support/terminals/scripted-prompter.ts';
 
-const NOTHING: PlacedInputs = { text: new Map(), images: [] };
+const NO_INPUTS: PlacedInputs = { text: new Map(), images: [] };
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -24,9 +24,10 @@ beforeEach(async () => {
   await writeFile(path.join(cwd, 'cat.txt'), 'no picture');
 });
 
+/** Asks a scripted person, who has to be asked for each answer, and returns what came of it. */
 async function ask(
   fields: Partial<InputFields>,
-  placedInputs: Partial<PlacedInputs>,
+  suppliedInputs: Partial<PlacedInputs>,
   ...answers: readonly Answer[]
 ) {
   const prompter = scriptedPrompter(...answers);
@@ -36,10 +37,10 @@ async function ask(
     cwd,
   } as unknown as Context;
 
-  const question = { isKnown: true, text: [], images: [], ...fields };
-  const { inputs, answers: acceptedAnswers } = await askForInputs(ctx, question, {
-    ...NOTHING,
-    ...placedInputs,
+  const allFields = { isKnown: true, text: [], images: [], ...fields };
+  const { inputs, answers: acceptedAnswers } = await askForInputs(ctx, allFields, {
+    ...NO_INPUTS,
+    ...suppliedInputs,
   });
   prompter.verify();
   const files = inputs.images.map(image => image?.name);
@@ -57,23 +58,23 @@ describe('asking for texts', () => {
     const text = [
       { key: 'name', description: 'Who', required: true },
       { key: 'tone', required: false, default: 'warm' },
-      { key: 'given', required: true },
+      { key: 'topic', required: true },
     ];
-    const placed = { text: new Map([['given', 'g']]) };
-    expect(await ask({ text }, placed, ['name', '', 'Ada'], ['tone', ''])).toEqual({
-      text: { given: 'g', name: 'Ada', tone: 'warm' },
+    const supplied = { text: new Map([['topic', 'tea']]) };
+    expect(await ask({ text }, supplied, ['name', '', 'Ada'], ['tone', ''])).toEqual({
+      text: { topic: 'tea', name: 'Ada', tone: 'warm' },
       images: [],
       files: [],
       asked: ['name: Who', '  needed', 'tone'],
     });
   });
 
-  it('leaves out what is optional and left empty', async () => {
+  it('leaves out an optional input that is left empty', async () => {
     const text = [{ key: 'note', required: false }];
     expect((await ask({ text }, {}, ['note', ''])).text).toEqual({});
   });
 
-  it('offers the choices, and none only if nothing is needed', async () => {
+  it('offers the choices, and no choice only for an optional input', async () => {
     const choices = ['a', 'b'];
     const text = [
       { key: 'x', required: true, choices },
@@ -92,7 +93,7 @@ describe('asking for texts', () => {
     await expect(ask({ text }, {}, ['x', '(none)'])).rejects.toThrow('(none) is none of a, b');
   });
 
-  it('asks for each by its type, and sends what the interface takes: text', async () => {
+  it('asks for each input by its type and returns the answer as text', async () => {
     const text = [
       { key: 'ratio', required: true, type: 'number' },
       { key: 'count', required: false, type: 'integer', default: '3' },
@@ -129,7 +130,7 @@ describe('asking for texts', () => {
     });
   });
 
-  it('joins several choices, within bounds that can be met', async () => {
+  it('joins several choices, whose limits are those of the choices that exist', async () => {
     const choices = ['a', 'b', 'c'];
     const text = [
       { key: 'x', required: true, choices, multiple: { min: 1, max: 2 } },
@@ -144,9 +145,9 @@ describe('asking for texts', () => {
       ['z', ['a', 'b', 'c']],
       ['none', []],
     ] as const;
-    const { text: given, asked } = await ask({ text }, {}, ...answers);
+    const { text: chosenTexts, asked } = await ask({ text }, {}, ...answers);
 
-    expect(given).toEqual({ x: 'a, c', y: 'a, c', z: 'a, b, c' });
+    expect(chosenTexts).toEqual({ x: 'a, c', y: 'a, c', z: 'a, b, c' });
     expect(asked).toEqual([
       'x: (from 1 to 2)',
       'y: (any number)',
@@ -157,7 +158,7 @@ describe('asking for texts', () => {
 });
 
 describe('asking for images', () => {
-  it('asks for the missing ones, and refuses at once what is not an image', async () => {
+  it('asks for the missing ones, and refuses an answer that is not an image at once', async () => {
     const images = [{ description: 'A cat' }, { description: 'A dog' }];
     const first = await openImage({ cwd } as Context, 'cat.png');
     const result = await ask({ images }, { images: [first] }, [
@@ -209,8 +210,8 @@ describe("a prompt that doesn't describe its inputs", () => {
     expect(result.asked[0]).toContain('an empty line');
   });
 
-  it('asks nothing if there are inputs already', async () => {
-    const placed = { text: new Map([['a', 'b']]) };
-    expect(await ask({ isKnown: false }, placed)).toMatchObject({ text: { a: 'b' }, asked: [] });
+  it('asks nothing if inputs were supplied', async () => {
+    const supplied = { text: new Map([['a', 'b']]) };
+    expect(await ask({ isKnown: false }, supplied)).toMatchObject({ text: { a: 'b' }, asked: [] });
   });
 });

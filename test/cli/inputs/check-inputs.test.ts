@@ -14,49 +14,62 @@ const FIELDS: InputFields = {
   images: [{ description: 'the front' }],
 };
 
-const GIVEN = { topic: 'tea', tone: 'calm' };
+const REQUIRED_TEXTS = { topic: 'tea', tone: 'calm' };
 
-function fault(text: Record<string, string>, images = 1, fields = FIELDS): string | undefined {
-  const found = findInputFault(fields, {
+/** Returns the message and the hints of the first fault; undefined if there is none. */
+function describeFault(
+  text: Record<string, string>,
+  imageCount = 1,
+  fields = FIELDS,
+): string | undefined {
+  const fault = findInputFault(fields, {
     text: new Map(Object.entries(text)),
-    images: Array(images).fill(''),
+    images: Array(imageCount).fill(''),
   });
-  return found && [found.message, ...found.hints].join('\n');
+  return fault && [fault.message, ...fault.hints].join('\n');
 }
 
-describe('inputs against a config', () => {
-  it('passes what fits, with several choices in one text', () => {
+describe('the check of inputs against a config', () => {
+  it('accepts inputs that fit, with several choices in one text', () => {
     expect(
-      fault({ ...GIVEN, mood: 'rainy', days: 'mon, tue', ['__proto__']: 'x' }),
+      describeFault({ ...REQUIRED_TEXTS, mood: 'rainy', days: 'mon, tue', ['__proto__']: 'x' }),
     ).toBeUndefined();
   });
 
-  it('names everything that is missing at once', () => {
-    expect(fault({}, 0)).toMatch(/^missing inputs: topic, tone, image 1 \(the front\)\n/);
+  it('names all missing inputs at once', () => {
+    expect(describeFault({}, 0)).toMatch(/^missing inputs: topic, tone, image 1 \(the front\)\n/);
   });
 
-  it('refuses a key the prompt does not have, and says which was meant', () => {
-    expect(fault({ ...GIVEN, topci: 'x' })).toMatch(/no input "topci"; did you mean topic\?/);
-    expect(fault({ ...GIVEN, constructor: 'x' })).toMatch(/no input "constructor"/);
+  it('refuses a key that the prompt does not have, and suggests the nearest', () => {
+    expect(describeFault({ ...REQUIRED_TEXTS, topci: 'x' })).toMatch(
+      /no input "topci"; did you mean topic\?/,
+    );
+    expect(describeFault({ ...REQUIRED_TEXTS, constructor: 'x' })).toMatch(
+      /no input "constructor"/,
+    );
   });
 
-  it('refuses a choice that is not listed, one of several too', () => {
-    expect(fault({ ...GIVEN, mood: 'snowy' })).toMatch(/mood can't be "snowy"[^]*sunny, rainy/);
-    expect(fault({ ...GIVEN, days: 'mon, tues' })).toMatch(
+  it('refuses a choice that is not listed, also among several', () => {
+    expect(describeFault({ ...REQUIRED_TEXTS, mood: 'snowy' })).toMatch(
+      /mood can't be "snowy"[^]*sunny, rainy/,
+    );
+    expect(describeFault({ ...REQUIRED_TEXTS, days: 'mon, tues' })).toMatch(
       /days can't be "tues"; did you mean tue\?/,
     );
   });
 
   it('refuses more images than the prompt takes', () => {
-    expect(fault(GIVEN, 2)).toMatch(/takes one image, not 2/);
+    expect(describeFault(REQUIRED_TEXTS, 2)).toMatch(/takes one image, not 2/);
   });
 
   it('accepts anything if the config describes no inputs', () => {
-    expect(fault({ any: 'thing' }, 3, { isKnown: false, text: [], images: [] })).toBeUndefined();
-    expect(fault({}, 1, { isKnown: true, text: [], images: [] })).toBeUndefined();
+    expect(
+      describeFault({ any: 'thing' }, 3, { isKnown: false, text: [], images: [] }),
+    ).toBeUndefined();
+    expect(describeFault({}, 1, { isKnown: true, text: [], images: [] })).toBeUndefined();
   });
 
-  it('accepts missing inputs that can still be asked for', () => {
+  it('accepts missing inputs if only supplied ones are checked', () => {
     expect(findSuppliedInputFault(FIELDS, { text: new Map(), images: [] })).toBeUndefined();
   });
 });

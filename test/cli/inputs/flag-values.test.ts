@@ -7,19 +7,19 @@ import {
 } from '../../../src/cli/inputs/flag-values.ts';
 import { anyText } from '../../support/any-text.ts';
 
-const key = anyText({ minLength: 1 }).filter(text => !text.includes('='));
-const value = anyText();
+const anyKey = anyText({ minLength: 1 }).filter(text => !text.includes('='));
+const anyValue = anyText();
 
 describe('key=value', () => {
   it('ends the key at the first = and leaves the value unchanged', () => {
     fc.assert(
-      fc.property(key, value, (key, value) => {
+      fc.property(anyKey, anyValue, (key, value) => {
         expect(parseKeyValue(`${key}=${value}`, '--input')).toEqual({ key, value });
       }),
     );
   });
 
-  it.each(['name', '=value', ''])('refuses %j, naming the flag', text => {
+  it.each(['name', '=value', ''])('refuses %j with the name of the flag', text => {
     expect(() => parseKeyValue(text, '--option')).toThrow(/^--option needs key=value/);
   });
 });
@@ -27,7 +27,7 @@ describe('key=value', () => {
 describe('the source of a value', () => {
   it('is the argument itself by default, and for every value that is written literally', () => {
     fc.assert(
-      fc.property(value, value => {
+      fc.property(anyValue, value => {
         expect(parseValueSource(escapeLiteralValue(value))).toEqual({ from: 'argument', value });
       }),
     );
@@ -40,7 +40,7 @@ describe('the source of a value', () => {
     ['@@@x', { from: 'argument', value: '@@x' }],
     ['a@b', { from: 'argument', value: 'a@b' }],
     ['', { from: 'argument', value: '' }],
-  ])('%s', (value, source) => {
+  ])('of %j is %j', (value, source) => {
     expect(parseValueSource(value)).toEqual(source);
   });
 });

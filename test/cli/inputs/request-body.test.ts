@@ -9,7 +9,12 @@ import {
 import { anyText } from '../../support/any-text.ts';
 
 const promptVersionId = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
-const EMPTY: RunRequest = { promptVersionId, text: new Map(), images: [], options: new Map() };
+const EMPTY_REQUEST: RunRequest = {
+  promptVersionId,
+  text: new Map(),
+  images: [],
+  options: new Map(),
+};
 
 async function readBytes({ body }: RunBody): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -17,11 +22,11 @@ async function readBytes({ body }: RunBody): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-async function parsed(request: RunRequest): Promise<unknown> {
+async function parseBody(request: RunRequest): Promise<unknown> {
   return JSON.parse((await readBytes(buildRunBody(request))).toString()) as unknown;
 }
 
-function image(bytes: Uint8Array): ImageSource {
+function createImage(bytes: Uint8Array): ImageSource {
   return {
     kind: 'bytes',
     name: 'x',
@@ -33,38 +38,38 @@ function image(bytes: Uint8Array): ImageSource {
   };
 }
 
-const bytes = fc.uint8Array({ maxLength: 100 });
+const anyBytes = fc.uint8Array({ maxLength: 100 });
 
-const map = fc
+const anyMap = fc
   .array(fc.tuple(fc.oneof(anyText(), fc.constant('__proto__')), anyText()))
   .map(entries => new Map(entries));
 
 describe('the body of a run', () => {
-  it('leaves out what is empty', async () => {
-    expect(await parsed(EMPTY)).toEqual({ promptVersionId, inputs: {} });
+  it('leaves out empty fields', async () => {
+    expect(await parseBody(EMPTY_REQUEST)).toEqual({ promptVersionId, inputs: {} });
   });
 
-  it('is the JSON of the inputs, as long as announced, whatever the images contain', async () => {
+  it('is the JSON of the request, of the announced length, whatever the images contain', async () => {
     await fc.assert(
       fc.asyncProperty(
-        map,
-        map,
-        fc.array(bytes, { maxLength: 3 }),
+        anyMap,
+        anyMap,
+        fc.array(anyBytes, { maxLength: 3 }),
         async (text, options, images) => {
-          const request = { ...EMPTY, text, options, images: images.map(image) };
-          const body = buildRunBody(request);
-          const bytes = await readBytes(body);
+          const request = { ...EMPTY_REQUEST, text, options, images: images.map(createImage) };
+          const runBody = buildRunBody(request);
+          const bytes = await readBytes(runBody);
 
-          expect(bytes.length).toBe(body.body.length);
-          expect(await body.readRequest()).toEqual(JSON.parse(bytes.toString()));
+          expect(bytes.length).toBe(runBody.body.length);
+          expect(await runBody.readRequest()).toEqual(JSON.parse(bytes.toString()));
           expect(JSON.parse(bytes.toString())).toEqual({
             promptVersionId,
             inputs: {
               ...(text.size > 0 && { textInputs: Object.fromEntries(text) }),
               ...(images.length > 0 && {
-                imageInputs: images.map(pieces => ({
+                imageInputs: images.map(image => ({
                   type: 'base64',
-                  base64: Buffer.from(pieces).toString('base64'),
+                  base64: Buffer.from(image).toString('base64'),
                 })),
               }),
             },
@@ -76,14 +81,17 @@ describe('the body of a run', () => {
   });
 
   it('can be sent again from the start', async () => {
-    const body = buildRunBody({ ...EMPTY, images: [image(Buffer.from('abcd'))] });
-    const first = await readBytes(body);
-    expect(await readBytes(body)).toEqual(first);
+    const body = buildRunBody({ ...EMPTY_REQUEST, images: [createImage(Buffer.from('abcd'))] });
+    const firstBytes = await readBytes(body);
+    expect(firstBytes.toString()).toContain('YWJjZA==');
+    expect(await readBytes(body)).toEqual(firstBytes);
   });
 
-  it('sends URLs as they are', async () => {
+  it('contains URLs unchanged', async () => {
     const url = 'https://example.com/a.png?b="c"';
-    expect(await parsed({ ...EMPTY, images: [{ kind: 'url', url, name: url }] })).toEqual({
+    expect(
+      await parseBody({ ...EMPTY_REQUEST, images: [{ kind: 'url', url, name: url }] }),
+    ).toEqual({
       promptVersionId,
       inputs: { imageInputs: [{ type: 'url', url }] },
     });
@@ -91,23 +99,23 @@ describe('the body of a run', () => {
 });
 
 describe('the digest', () => {
-  const digest = (request: Partial<RunRequest>): string =>
-    buildRunBody({ ...EMPTY, ...request }).digest;
+  const computeDigest = (request: Partial<RunRequest>): string =>
+    buildRunBody({ ...EMPTY_REQUEST, ...request }).digest;
 
   it('does not depend on the order of the inputs, but on each of them', () => {
-    const one = new Map([
+    const texts = new Map([
       ['a', '1'],
       ['b', '2'],
     ]);
-    const same = new Map([
+    const reorderedTexts = new Map([
       ['b', '2'],
       ['a', '1'],
     ]);
 
-    expect(digest({ text: one })).toBe(digest({ text: same }));
-    expect(digest({ text: one })).not.toBe(digest({ options: one }));
-    expect(digest({ text: one })).not.toBe(
-      digest({
+    expect(computeDigest({ text: texts })).toBe(computeDigest({ text: reorderedTexts }));
+    expect(computeDigest({ text: texts })).not.toBe(computeDigest({ options: texts }));
+    expect(computeDigest({ text: texts })).not.toBe(
+      computeDigest({
         text: new Map([
           ['a', '1'],
           ['b', '3'],

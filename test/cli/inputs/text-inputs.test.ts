@@ -4,12 +4,12 @@ import { stringify } from 'yaml';
 import { parseInputs, readJsonInputs } from '../../../src/cli/inputs/text-inputs.ts';
 import { anyText } from '../../support/any-text.ts';
 
-const parse = async (source: string) =>
+const parseAndRead = async (source: string) =>
   readJsonInputs(await parseInputs(source, '--inputs x'), '--inputs x: ');
 
-const parseTexts = async (source: string) => Object.fromEntries((await parse(source)).text);
+const parseTexts = async (source: string) => Object.fromEntries((await parseAndRead(source)).text);
 
-const texts = fc.dictionary(
+const anyTexts = fc.dictionary(
   fc.oneof(
     anyText(),
     fc.constantFrom('__proto__', 'constructor', 'textInputs', '\u0000', '\u0000\u0000'),
@@ -21,9 +21,9 @@ const texts = fc.dictionary(
 describe('--inputs', () => {
   it('returns every text of a JSON map unchanged, flat or nested, whatever its key', async () => {
     await fc.assert(
-      fc.asyncProperty(texts, async map => {
-        const flat = await parse(JSON.stringify(map));
-        const nested = await parse(JSON.stringify({ textInputs: map }));
+      fc.asyncProperty(anyTexts, async map => {
+        const flat = await parseAndRead(JSON.stringify(map));
+        const nested = await parseAndRead(JSON.stringify({ textInputs: map }));
         expect([...flat.text]).toEqual(Object.entries(map));
         expect([...nested.text]).toEqual(Object.entries(map));
       }),
@@ -36,7 +36,9 @@ describe('--inputs', () => {
     });
     await fc.assert(
       fc.asyncProperty(printable, async map => {
-        expect([...(await parse(`# yaml\n${stringify(map)}`)).text]).toEqual(Object.entries(map));
+        expect([...(await parseAndRead(`# yaml\n${stringify(map)}`)).text]).toEqual(
+          Object.entries(map),
+        );
       }),
     );
   });
@@ -67,9 +69,9 @@ describe('--inputs', () => {
     });
   });
 
-  it('sends JSON whatever YAML writes', async () => {
-    expect(await parseTexts('a: [0x1F, +1, True, .5]\nb: True\n')).toEqual({
-      a: '[31,1,true,0.5]',
+  it('sends the literals of YAML as JSON, and those that JSON lacks as text', async () => {
+    expect(await parseTexts('a: [0x1F, +1, True, .5, .inf, .nan]\nb: True\n')).toEqual({
+      a: '[31,1,true,0.5,".inf",".nan"]',
       b: 'True',
     });
   });
@@ -92,16 +94,16 @@ describe('--inputs', () => {
     ['a: 1\na: 2', 'neither JSON nor YAML: line 2'],
     ['a: 1\n---\nb: 2', 'neither JSON nor YAML: line 2: a document too many'],
     ['a: &x [*x]', 'is nested too deeply'],
-  ])('refuses %j', async (source, why) => {
-    await expect(parse(source)).rejects.toThrow(why);
+  ])('refuses %j', async (source, message) => {
+    await expect(parseAndRead(source)).rejects.toThrow(message);
   });
 
   it.each([
     ['JSON', '{"a": _}', 'has more than 500 levels'],
     ['YAML', 'a: _', 'is nested too deeply'],
-  ])('refuses %s of many thousand levels', async (_, source, why) => {
-    const deep = source.replace('_', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
-    await expect(parse(deep)).rejects.toThrow(why);
+  ])('refuses %s of many thousand levels', async (_, source, message) => {
+    const deepSource = source.replace('_', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    await expect(parseAndRead(deepSource)).rejects.toThrow(message);
   });
 
   it('takes a flat map that happens to have a text called textInputs', async () => {
@@ -114,7 +116,7 @@ describe('--inputs', () => {
       { type: 'base64', base64: 'AAAA' },
       'b.png',
     ];
-    expect(await parse(JSON.stringify({ imageInputs: images }))).toEqual({
+    expect(await parseAndRead(JSON.stringify({ imageInputs: images }))).toEqual({
       text: new Map(),
       images: ['https://example.com/a.png', 'data:;base64,AAAA', 'b.png'],
     });
@@ -124,10 +126,10 @@ describe('--inputs', () => {
     expect(await parseTexts('a: &x hello\nb: *x\n')).toEqual({ a: 'hello', b: 'hello' });
   });
 
-  it('is not drowned by aliases of aliases', async () => {
+  it('refuses aliases of aliases that expand to too many values', async () => {
     const listOfMany = (text: string): string =>
       `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
-    const bomb = `a: &a ${listOfMany('x')}\nb: &b ${listOfMany('*a')}\nc: &c ${listOfMany('*b')}\nd: ${listOfMany('*c')}\n`;
-    await expect(parseTexts(bomb)).rejects.toThrow('has too many parts');
+    const manyAliases = `a: &a ${listOfMany('x')}\nb: &b ${listOfMany('*a')}\nc: &c ${listOfMany('*b')}\nd: ${listOfMany('*c')}\n`;
+    await expect(parseTexts(manyAliases)).rejects.toThrow('has too many parts');
   });
 });

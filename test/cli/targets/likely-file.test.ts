@@ -10,22 +10,23 @@ import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { hasGit, isPosix } from '../../support/system.ts';
 import { git } from './git/git-fixture.ts';
 
-function homeWithNote(text: string): string {
+/** Creates a home directory with the prompt file `note.prompt`. */
+function createHomeWithNote(): string {
   const home = temporaryDirectory();
-  writeFileSync(path.join(home, 'note.prompt'), text);
+  writeFileSync(path.join(home, 'note.prompt'), NOTE);
   return home;
 }
 
 const NOTE = 'model: echo\n---\nHi {{name}}\n';
 
-describe('a name that stands for nothing', () => {
+describe('an unknown name', () => {
   it.runIf(hasGit).each([
     ['note', 'the file note.prompt'],
     ['note@HEAD', 'note.prompt@git:HEAD'],
     ['note.prompt@HEAD', 'note.prompt@git:HEAD'],
     ['note@production', 'the file note.prompt'],
-  ])('%s brings a hint at the file that was probably meant', async (target, intendedFile) => {
-    const home = homeWithNote(NOTE);
+  ])('%s gets a hint with the file that was probably meant', async (target, intendedFile) => {
+    const home = createHomeWithNote();
     git(home, 'init', '-q');
     git(home, 'commit', '-qm', 'Begin', '--allow-empty');
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
@@ -38,9 +39,9 @@ describe('a name that stands for nothing', () => {
     ['prompts', 'get'],
     ['prompts', 'render'],
     ['versions', 'list'],
-  ])('%s %s has the hint, too', async (...command) => {
-    const home = homeWithNote(NOTE);
-    const { exitCode, stderr } = await runInProcess([...command, 'note'], {
+  ])('gets the hint from %s %s, too', async (...commandWords) => {
+    const home = createHomeWithNote();
+    const { exitCode, stderr } = await runInProcess([...commandWords, 'note'], {
       home,
       local: localService,
     });
@@ -48,22 +49,29 @@ describe('a name that stands for nothing', () => {
     expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
   });
 
-  it.each(['ntoe.prompt', './noet.prompt', 'notes'])('%s is a slip of a file', async target => {
-    const home = homeWithNote(NOTE);
-    const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
-    expect(exitCode).toBe(EXIT.notFound);
-    expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
-  });
+  it.each(['ntoe.prompt', './noet.prompt', 'notes'])(
+    '%s gets a hint with the file of a similar name',
+    async target => {
+      const home = createHomeWithNote();
+      const { exitCode, stderr } = await runInProcess(['run', target], {
+        home,
+        local: localService,
+      });
+      expect(exitCode).toBe(EXIT.notFound);
+      expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
+    },
+  );
 
-  it("has no hint if the file doesn't exist", async () => {
-    const home = homeWithNote(NOTE);
+  it('gets no hint if no file has a similar name', async () => {
+    const home = createHomeWithNote();
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });
     expect(exitCode).toBe(EXIT.notFound);
+    expect(stderr()).toContain('the prompt "memo" does not exist');
     expect(stderr()).not.toContain('Did you mean');
   });
 });
 
-it('a file with backslashes that is missing is named as it was typed', async () => {
+it('a missing file with backslashes is named as it was typed', async () => {
   const { exitCode, stderr } = await runInProcess(['run', 'drafts\\note.prompt'], {
     local: localService,
   });
@@ -118,8 +126,8 @@ describe('a target that is not a regular file', () => {
   );
 });
 
-it('a run of a file without the line before its front matter says so', async () => {
-  const home = homeWithNote(NOTE);
+it('a run notes that its file lacks the line before the front matter', async () => {
+  const home = createHomeWithNote();
   const { exitCode, stderr, stdout } = await runInProcess(
     ['run', 'note.prompt', '-i', 'name=Ada'],
     {

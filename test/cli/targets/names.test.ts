@@ -9,44 +9,49 @@ import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, success } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
 
-const PROMPT = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
-const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
-const OLDER = '0b0c9999-4f0e-4c39-9b8e-7d0a2c7f1a55';
-const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
-const OTHER_RUN = '5f0c8f99-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const PROMPT_ID = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
+const VERSION_ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const OLDER_VERSION_ID = '0b0c9999-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const RUN_ID = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const OTHER_RUN_ID = '5f0c8f99-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
-const found = { promptId: PROMPT, promptVersionId: VERSION, title: 'Haiku', slug: 'haiku' };
+const SEARCH_ROW = {
+  promptId: PROMPT_ID,
+  promptVersionId: VERSION_ID,
+  title: 'Haiku',
+  slug: 'haiku',
+};
 
 const prompt = {
-  promptId: PROMPT,
-  promptVersionId: VERSION,
+  promptId: PROMPT_ID,
+  promptVersionId: VERSION_ID,
   title: 'Haiku',
   publishedAt: '2026-01-01T00:00:00Z',
   config: {},
 };
 
-const missing = failure(404, 'NOT_FOUND_ERROR', 'not here');
+const NOT_FOUND = failure(404, 'NOT_FOUND_ERROR', 'not here');
 
-function exchange(path: string, data: unknown): Exchange {
+function createExchange(path: string, data: unknown): Exchange {
   return { expect: { path }, answer: success(data) };
 }
 
-const search = exchange('/prompts/publish', { rows: [found] });
+const search = createExchange('/prompts/publish', { rows: [SEARCH_ROW] });
 
-const versions = exchange(`/prompts/${PROMPT}/versions`, {
-  promptId: PROMPT,
+const versions = createExchange(`/prompts/${PROMPT_ID}/versions`, {
+  promptId: PROMPT_ID,
   title: 'Haiku',
-  versions: [{ promptVersionId: VERSION }, { promptVersionId: OLDER }],
+  versions: [{ promptVersionId: VERSION_ID }, { promptVersionId: OLDER_VERSION_ID }],
 });
 
-const ofVersion = (versionId: string, data: object): Exchange => ({
-  expect: { path: `/prompts/${PROMPT}`, query: { versionId } },
+const createVersionExchange = (versionId: string, data: object): Exchange => ({
+  expect: { path: `/prompts/${PROMPT_ID}`, query: { versionId } },
   answer: success(data),
 });
 
 describe('a prompt', () => {
   it('is found by its slug', async () => {
-    const script = [search, exchange(`/prompts/${PROMPT}`, prompt)];
+    const script = [search, createExchange(`/prompts/${PROMPT_ID}`, prompt)];
     const { stdout, exitCode } = await runWithScript(script, [
       'prompts',
       'get',
@@ -58,8 +63,12 @@ describe('a prompt', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is found in one version by the beginning of its id', async () => {
-    const script = [search, versions, ofVersion(OLDER, { ...prompt, promptVersionId: OLDER })];
+  it('is found in the version whose id begins as in its name', async () => {
+    const script = [
+      search,
+      versions,
+      createVersionExchange(OLDER_VERSION_ID, { ...prompt, promptVersionId: OLDER_VERSION_ID }),
+    ];
     const { stdout } = await runWithScript(script, [
       'prompts',
       'get',
@@ -67,23 +76,27 @@ describe('a prompt', () => {
       '--query',
       'promptVersionId',
     ]);
-    expect(stdout).toBe(`${OLDER}\n`);
+    expect(stdout).toBe(`${OLDER_VERSION_ID}\n`);
   });
 
   it.each([
     ['haiku@ffff', EXIT.notFound, /^error: haiku has no version that begins with "ffff"/],
     ['haiku@', EXIT.notFound, /^error: haiku has no version that begins with ""/],
     ['haiku@0b0c', EXIT.usage, /^error: several versions of haiku begin with 0b0c/],
-  ])('%s is refused', async (name, code, message) => {
+  ])('is refused as %s', async (name, code, message) => {
     const { stderr, exitCode } = await runWithScript([search, versions], ['run', name]);
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(code);
   });
 
-  it('is run in one version', async () => {
+  it('is run in the version of its name', async () => {
     const creation: Exchange = {
-      expect: { method: 'POST', path: '/runs', body: { promptVersionId: OLDER, inputs: {} } },
-      answer: success({ runId: RUN, runStatus: 'succeeded', outputs: [], tokens: 0 }),
+      expect: {
+        method: 'POST',
+        path: '/runs',
+        body: { promptVersionId: OLDER_VERSION_ID, inputs: {} },
+      },
+      answer: success({ runId: RUN_ID, runStatus: 'succeeded', outputs: [], tokens: 0 }),
     };
     const { exitCode } = await runWithScript([search, versions, creation], ['run', 'haiku@0b0c99']);
     expect(exitCode).toBe(0);
@@ -91,18 +104,18 @@ describe('a prompt', () => {
 
   it('may be the id of a version, whose prompt is looked up', async () => {
     const script = [
-      { expect: { path: `/prompts/${VERSION}/versions` }, answer: missing },
-      exchange(`/prompt-versions/${VERSION}`, prompt),
+      { expect: { path: `/prompts/${VERSION_ID}/versions` }, answer: NOT_FOUND },
+      createExchange(`/prompt-versions/${VERSION_ID}`, prompt),
       versions,
     ];
     const { stdout } = await runWithScript(script, [
       'versions',
       'list',
-      VERSION,
+      VERSION_ID,
       '--query',
       '[].promptVersionId',
     ]);
-    expect(JSON.parse(stdout)).toEqual([VERSION, OLDER]);
+    expect(JSON.parse(stdout)).toEqual([VERSION_ID, OLDER_VERSION_ID]);
   });
 
   it('may be a file', async () => {
@@ -124,7 +137,7 @@ describe('commands of the embedded service', () => {
     [['keys', 'revoke', 'x']],
     [['prompts', 'render', 'hello']],
     [['run', 'hello', '-m', 'echo']],
-  ])('%j is refused if another service is configured, and says how to run it', async argv => {
+  ])('refuse %j if another service is configured, and name --profile local', async argv => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
     const { stderr, stdout, exitCode } = await runWithScript([], argv, {
@@ -139,7 +152,7 @@ describe('commands of the embedded service', () => {
     expect(stdout).toBe('');
     expect(exitCode).toBe(EXIT.usage);
 
-    const there = await runWithScript(
+    const publishResult = await runWithScript(
       [],
       ['prompts', 'publish', 'x.prompt', '--profile', 'local'],
       {
@@ -147,7 +160,7 @@ describe('commands of the embedded service', () => {
         local: localService,
       },
     );
-    expect(there.exitCode).toBe(0);
+    expect(publishResult.exitCode).toBe(0);
   });
 });
 
@@ -155,12 +168,12 @@ it("nothing of a prompt file is sent to a service that is not a promptrun's own"
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
 
-  const script = [{ expect: { method: 'GET', path: '/prompts' }, answer: missing }];
-  for (const what of [['x.prompt'], ['--unpublish', 'x']]) {
+  const script = [{ expect: { method: 'GET', path: '/prompts' }, answer: NOT_FOUND }];
+  for (const args of [['x.prompt'], ['--unpublish', 'x']]) {
     const options = { home, local: localService };
     const { stderr, exitCode } = await runWithScript(
       script,
-      ['prompts', 'publish', ...what],
+      ['prompts', 'publish', ...args],
       options,
     );
     expect(stderr).toContain('--profile local');
@@ -169,25 +182,32 @@ it("nothing of a prompt file is sent to a service that is not a promptrun's own"
 });
 
 it("a run of a service that can't cancel runs is not cancelled", async () => {
-  const run = { expect: { method: 'POST', path: `/runs/${RUN}/cancel` }, answer: missing };
-  const look = { expect: { method: 'GET', path: `/runs/${RUN}` }, answer: missing };
-  const script = [look, run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
-  const { stderr, exitCode } = await runWithScript(script, ['runs', 'cancel', RUN]);
+  const cancellation = {
+    expect: { method: 'POST', path: `/runs/${RUN_ID}/cancel` },
+    answer: NOT_FOUND,
+  };
+  const lookup = { expect: { method: 'GET', path: `/runs/${RUN_ID}` }, answer: NOT_FOUND };
+  const script = [
+    lookup,
+    cancellation,
+    { expect: { method: 'GET', path: '/prompts' }, answer: NOT_FOUND },
+  ];
+  const { stderr, exitCode } = await runWithScript(script, ['runs', 'cancel', RUN_ID]);
   expect(stderr).toContain("can't cancel runs");
   expect(exitCode).toBe(EXIT.usage);
 });
 
-it('a run of a service that does not keep what it was created from is run again from its manifest', async () => {
+it('a run whose service does not keep its request is rerun from its manifest', async () => {
   const home = temporaryDirectory();
-  const kept = { expect: { path: `/runs/${RUN}/request` }, answer: missing };
+  const requestLookup = { expect: { path: `/runs/${RUN_ID}/request` }, answer: NOT_FOUND };
 
-  expect((await runWithScript([kept], ['runs', 'rerun', RUN], { home })).exitCode).toBe(
+  expect((await runWithScript([requestLookup], ['runs', 'rerun', RUN_ID], { home })).exitCode).toBe(
     EXIT.notFound,
   );
 
   const manifest = {
-    runId: RUN,
-    promptVersionId: VERSION,
+    runId: RUN_ID,
+    promptVersionId: VERSION_ID,
     textInputs: { name: 'Ada' },
     imageInputs: [],
     runOptions: {},
@@ -214,29 +234,32 @@ it('a run of a service that does not keep what it was created from is run again 
 it('a typo in an input of a rerun, and a manifest whose version is not a UUID, create nothing', async () => {
   const home = temporaryDirectory();
   const request = {
-    promptVersionId: VERSION,
+    promptVersionId: VERSION_ID,
     inputs: { textInputs: { name: 'Ada' }, imageInputs: [] },
   };
   const config = { textInputs: { name: {} }, imageInputs: [] };
   const version = {
-    promptVersionId: VERSION,
-    promptId: RUN,
+    promptVersionId: VERSION_ID,
+    promptId: RUN_ID,
     title: 'x',
     publishedAt: '2026-05-01T00:00:00Z',
     config,
   };
   const script = [
-    { expect: { path: `/runs/${RUN}/request` }, answer: success({ ...request, runOptions: {} }) },
-    { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) },
+    {
+      expect: { path: `/runs/${RUN_ID}/request` },
+      answer: success({ ...request, runOptions: {} }),
+    },
+    { expect: { path: `/prompt-versions/${VERSION_ID}` }, answer: success(version) },
   ];
-  const typo = await runWithScript(script, ['runs', 'rerun', RUN, '-i', 'nmae=Bob'], { home });
+  const typo = await runWithScript(script, ['runs', 'rerun', RUN_ID, '-i', 'nmae=Bob'], { home });
 
   expect(typo.stderr).toContain('did you mean name?');
   expect(typo.exitCode).toBe(EXIT.usage);
 
   for (const promptVersionId of ['hello', './x.prompt', 7]) {
     const manifest = {
-      runId: RUN,
+      runId: RUN_ID,
       promptVersionId,
       textInputs: {},
       imageInputs: [],
@@ -253,7 +276,7 @@ it('a typo in an input of a rerun, and a manifest whose version is not a UUID, c
 });
 
 describe('a prompt file', () => {
-  const files = (): string => {
+  const createFiles = (): string => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
     writeFileSync(
@@ -265,7 +288,7 @@ describe('a prompt file', () => {
     return home;
   };
 
-  const elsewhere = { PROMPTRUN_BASE_URL: 'https://prompts.example/v1' };
+  const otherServiceEnv = { PROMPTRUN_BASE_URL: 'https://prompts.example/v1' };
 
   it.each([
     ['run x.prompt', /^Tea\.\n$/],
@@ -280,8 +303,8 @@ describe('a prompt file', () => {
   ])(
     '%s runs it here with half a service configured, and publishes nothing',
     async (command, expected) => {
-      const home = files();
-      for (const env of [elsewhere, { PROMPTRUN_API_KEY: 'a-key' }]) {
+      const home = createFiles();
+      for (const env of [otherServiceEnv, { PROMPTRUN_API_KEY: 'a-key' }]) {
         const { exitCode, stdout, stderr } = await runInProcess(command.split(' '), {
           home,
           env,
@@ -299,26 +322,26 @@ describe('a prompt file', () => {
     },
   );
 
-  it('says that it runs here, and what is advised leads back here', async () => {
-    const home = files();
+  it('runs here with a note, and is no run of the configured service', async () => {
+    const home = createFiles();
     const { stderr } = await runInProcess(['run', 'x.prompt'], {
       home,
-      env: elsewhere,
+      env: otherServiceEnv,
       local: localService,
     });
 
     expect(stderr()).toBe('note: runs here, not on prompts.example\n');
 
-    const waited = await runInProcess(['runs', 'get', '--last'], {
+    const lookupThere = await runInProcess(['runs', 'get', '--last'], {
       home,
-      env: elsewhere,
+      env: otherServiceEnv,
       local: localService,
     });
-    expect(waited.exitCode).toBe(EXIT.unauthorised);
+    expect(lookupThere.exitCode).toBe(EXIT.unauthorised);
   });
 
   it.runIf(hasGit)('may be named as of a git revision', async () => {
-    const home = files();
+    const home = createFiles();
     const git = (...args: string[]): unknown =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: home });
     git('init', '-q');
@@ -335,7 +358,7 @@ describe('a prompt file', () => {
 
   it('of another format is reported as such', async () => {
     const { exitCode, stderr } = await runInProcess(['run', 'rows.csv'], {
-      home: files(),
+      home: createFiles(),
       local: localService,
     });
     expect(stderr()).toContain('rows.csv:1: this is a table (CSV), not a prompt file');
@@ -345,16 +368,19 @@ describe('a prompt file', () => {
 
 describe('a run', () => {
   const run = {
-    runId: RUN,
+    runId: RUN_ID,
     runStatus: 'succeeded',
     outputs: [{ type: 'text', data: 'hi' }],
     tokens: 1,
   };
-  const list = exchange('/runs', { rows: [run, { ...run, runId: OTHER_RUN }], hasMore: false });
+  const list = createExchange('/runs', {
+    rows: [run, { ...run, runId: OTHER_RUN_ID }],
+    hasMore: false,
+  });
 
   it('is found by a beginning of its id that no other of the newest has', async () => {
     const { stdout } = await runWithScript(
-      [list, exchange(`/runs/${RUN}`, run)],
+      [list, createExchange(`/runs/${RUN_ID}`, run)],
       ['runs', 'get', '5f0c8f0'],
     );
     expect(stdout).toBe('hi\n');
@@ -367,13 +393,13 @@ describe('a run', () => {
       /^error: several runs begin with 5f0c8f \(USAGE_ERROR\)\nGive more of the id: 5f0c8f0e-/,
     ],
     ['aaaaaa', EXIT.notFound, /^error: no run begins with aaaaaa /],
-  ])('%s is refused', async (name, code, message) => {
+  ])('is refused as %s', async (name, code, message) => {
     const { stderr, exitCode } = await runWithScript([list], ['runs', 'get', name]);
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(code);
   });
 
-  it('is not looked for by less than six characters', async () => {
+  it('is not searched for by less than six characters', async () => {
     expect((await runWithScript([], ['runs', 'get', '5f0c8'])).exitCode).toBe(EXIT.usage);
   });
 });

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { isFaulty, type ReadableRow } from '../../inputs/rows/row.ts';
-import { openSource, readRows, type SourceFlags } from '../../inputs/rows/row-source.ts';
+import { openRowSource, readRows, type SourceFlags } from '../../inputs/rows/row-source.ts';
 
 const LABEL_COLUMNS_HINT = 'Rows have output, rubric and label.';
 const EXPECTED_LABELS = 'pass or fail, yes or no, true or false, 1 or 0';
@@ -38,7 +38,7 @@ export async function readLabelledRows(
   flags: SourceFlags,
   commonRubric: string | undefined,
 ): Promise<LabelledRow[]> {
-  const source = await openSource(ctx, flags, 'labels');
+  const source = await openRowSource(ctx, flags, 'labels');
   const rows: LabelledRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
     const location = `${source.name}:${row.line}`;

@@ -10,7 +10,7 @@ import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { unwritableError, usageError } from '../../core/errors.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { buildExampleCommand } from '../../outputs/prompt-details.ts';
@@ -88,7 +88,7 @@ async function buildRunCommand(ctx: Context, file: string): Promise<string> {
   const definition = await readPromptDefinition(ctx, path.resolve(ctx.cwd, file)).catch(
     () => undefined,
   );
-  const fields = definition && describeConfig(toPromptConfig(definition));
+  const fields = definition && readInputFields(toPromptConfig(definition));
   return buildExampleCommand(
     createCommandFormatter({}, ctx.env),
     file,

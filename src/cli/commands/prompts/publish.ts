@@ -17,7 +17,7 @@ import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { explainStoreError } from '../../targets/embedded-store.ts';
 import { noteIfFenceIsMissing } from '../../targets/file-version.ts';
-import { isLocalService } from '../../targets/not-found.ts';
+import { detectLocalService } from '../../targets/not-found.ts';
 import { findDatabaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
@@ -118,7 +118,7 @@ async function createHttpPublisher(ctx: Context, database: string | undefined): 
   const connection = await ctx.connection();
   const { client, baseUrl } = connection;
   const { signal } = ctx;
-  if (!(await isLocalService(connection, signal))) {
+  if (!(await detectLocalService(connection, signal))) {
     throw usageError(
       `prompts can't be published to ${new URL(baseUrl).host} from here`,
       'Publish them on this machine with: --profile local',

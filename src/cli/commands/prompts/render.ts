@@ -5,9 +5,8 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError } from '../../core/errors.ts';
 import { findMissingInputFault, findSuppliedInputFault } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
 import {
-  type ImageFinder,
+  type ImageOpener,
   type ImageSource,
   isImageUrl,
   openImage,
@@ -15,6 +14,7 @@ import {
 } from '../../inputs/images/image-source.ts';
 import { openImages, openNamedImages, placeImages } from '../../inputs/images/place-images.ts';
 import type { InputFields } from '../../inputs/input-fields.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
@@ -76,7 +76,7 @@ async function createPreview(
     import('../../../prompts/definition.ts'),
     import('../../../prompts/render/preview-prompt.ts'),
   ]);
-  const fields = describeConfig(toPromptConfig(definition));
+  const fields = readInputFields(toPromptConfig(definition));
   const placedImages = await placeImageUrls(ctx, fields, suppliedInputs);
   const { images, namedUrls, otherUrls, locationNames } = placedImages;
 
@@ -114,12 +114,12 @@ async function placeImageUrls(
   fields: InputFields,
   { values, texts, images }: TypedInputs,
 ): Promise<PlacedImageUrls> {
-  const finder = createImageUrlFinder(ctx);
+  const opener = createImageUrlOpener(ctx);
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
-  const unplacedInputs = { text: new Map(strings), images: await openImages(finder, images) };
-  const openedInputs = await openNamedImages(fields, unplacedInputs, finder);
+  const unplacedInputs = { text: new Map(strings), images: await openImages(opener, images) };
+  const openedInputs = await openNamedImages(fields, unplacedInputs, opener);
   const { images: placedUrls } = placeImages(fields, openedInputs);
 
   return {
@@ -162,10 +162,10 @@ function shortenUrl(url: string): string {
 }
 
 /**
- * Returns a finder of images as URLs: `data:` URLs of files and standard input, other URLs
+ * Returns a opener of images as URLs: `data:` URLs of files and standard input, other URLs
  * unchanged. Fetches nothing.
  */
-function createImageUrlFinder(ctx: Context): ImageFinder<string> {
+function createImageUrlOpener(ctx: Context): ImageOpener<string> {
   return {
     cwd: ctx.cwd,
     open: async image => (isImageUrl(image) ? image : toImageUrl(await openImage(ctx, image))),

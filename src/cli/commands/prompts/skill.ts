@@ -12,9 +12,9 @@ import {
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
 import { escapeLiteralValue } from '../../inputs/flag-values.ts';
 import type { ImageField, TextField } from '../../inputs/input-fields.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
 import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
@@ -131,7 +131,7 @@ async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
     buildCommand: (...words) =>
       buildSharedCommand(ctx, { prompt, isFile: file !== undefined }, words),
   });
-  const untypeableKeys = describeConfig(version.config)
+  const untypeableKeys = readInputFields(version.config)
     .text.map(({ key }) => key)
     .filter(key => !isTypeableKey(key));
 
@@ -228,7 +228,7 @@ function renderSkill({
   options,
   buildCommand,
 }: SkillSource): string {
-  const fields = describeConfig(config);
+  const fields = readInputFields(config);
   const inputs = fields.text.filter(({ key }) => isTypeableKey(key));
   const shownTitle = toPlainLine(title) || name;
   const purpose = toPlainLine(description) || shownTitle;

@@ -89,8 +89,8 @@ function buildWindowsCommand(address: string, shell: Exclude<Shell, 'posix'>): s
   return `With the body in body.json, as UTF-8:\ncurl.exe -sS -X POST ${quoteWord(address, shell)} ${headers} --data-binary "@body.json"\n`;
 }
 
-function isInFile(image: ImageSource): image is ImageSource & { readonly file: string } {
-  return image.kind === 'bytes' && image.file !== undefined;
+function isInFile(image: ImageSource): image is ImageSource & { readonly filePath: string } {
+  return image.kind === 'bytes' && image.filePath !== undefined;
 }
 
 /**
@@ -106,7 +106,7 @@ function toExpandingBody(body: string, { images }: RunRequest): string {
     if (source === undefined || !isInFile(source)) continue;
 
     const placeholder = `image-${randomUUID()}`;
-    const file = quoteIfNeeded(source.file, 'posix');
+    const file = quoteIfNeeded(source.filePath, 'posix');
     commandsByPlaceholder.set(placeholder, `$(base64 < ${file} | tr -d '\\n')`);
     image.base64 = placeholder;
   }

@@ -5,14 +5,13 @@ import { usageError } from '../../core/errors.ts';
 import type { Budget } from '../../creation/spending/budget.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
 import {
+  checkInputs,
   findInputFault,
   findSuppliedInputFault,
   NO_VALIDATE_HINTS,
-  refuseInputFault,
 } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
-import { createImageFinder } from '../../inputs/images/image-source.ts';
+import { createImageOpener } from '../../inputs/images/image-source.ts';
 import {
   openImages,
   openNamedImages,
@@ -21,6 +20,7 @@ import {
   type UnplacedImage,
   type UnplacedInputs,
 } from '../../inputs/images/place-images.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
@@ -55,10 +55,10 @@ export async function prepareRun(
   refuseImpossibleFlags(ctx, target, flags);
   const suppliedInputs = await openSuppliedInputs(ctx, flags);
 
-  const { name, shownAs, option } =
+  const { name, displayName, option } =
     target === undefined
       ? await askForTarget(ctx, flags)
-      : { name: target, shownAs: target, option: flags.option };
+      : { name: target, displayName: target, option: flags.option };
   const connection = await getTargetConnection(ctx, name);
   budget?.checkCostCap(connection);
 
@@ -70,7 +70,7 @@ export async function prepareRun(
     await checkOptions(ctx, connection, {
       promptVersionId: resolvedTarget.promptVersionId,
       options,
-      uncheckedHints: NO_VALIDATE_HINTS,
+      bypassHints: NO_VALIDATE_HINTS,
     });
   }
 
@@ -79,7 +79,7 @@ export async function prepareRun(
   const { promptVersionId, mayBePrompt, config } = version;
   const { inputs, answers } = await completeInputs(ctx, config, suppliedInputs, flags);
   if (answers !== undefined) {
-    await noteRepeatCommand(ctx, { target, name: shownAs }, { ...flags, option }, answers);
+    await noteRepeatCommand(ctx, { target, name: displayName }, { ...flags, option }, answers);
   }
 
   const schemaDigest = connection.recorder && (await computeSchemaFlagDigest(ctx, flags.schema));
@@ -103,7 +103,7 @@ async function openSuppliedInputs(ctx: Context, flags: RunFlags): Promise<Unplac
   });
   return {
     text,
-    images: images.length === 0 ? [] : await openImages(createImageFinder(ctx), images),
+    images: images.length === 0 ? [] : await openImages(createImageOpener(ctx), images),
   };
 }
 
@@ -177,12 +177,12 @@ async function completeInputs(
     return { inputs: { text, images: images.map(({ image }) => image) } };
   }
 
-  const fields = describeConfig(config);
-  const namedInputs = await openNamedImages(fields, suppliedInputs, createImageFinder(ctx));
+  const fields = readInputFields(config);
+  const namedInputs = await openNamedImages(fields, suppliedInputs, createImageOpener(ctx));
 
   const inputs = placeImages(fields, namedInputs);
   if (!canAskQuestions(ctx)) {
-    if (validate) refuseInputFault(fields, inputs);
+    if (validate) checkInputs(fields, inputs);
     return { inputs };
   }
 
@@ -194,7 +194,7 @@ async function completeInputs(
 
   const { askForInputs } = await import('../../inputs/ask-for-inputs.ts');
   const completedInputs = await askForInputs(ctx, fields, inputs);
-  if (validate) refuseInputFault(fields, completedInputs.inputs);
+  if (validate) checkInputs(fields, completedInputs.inputs);
   return completedInputs;
 }
 
@@ -231,8 +231,8 @@ function canAskQuestions(ctx: Context): boolean {
 async function askForTarget(
   ctx: Context,
   flags: RunFlags,
-): Promise<{ name: string; shownAs: string; option: readonly string[] }> {
+): Promise<{ name: string; displayName: string; option: readonly string[] }> {
   const { pickRun } = await import('../../inputs/pick-run.ts');
-  const { target, shownAs, options } = await pickRun(ctx, await ctx.connection(), flags);
-  return { name: target, shownAs, option: options };
+  const { target, displayName, options } = await pickRun(ctx, await ctx.connection(), flags);
+  return { name: target, displayName, option: options };
 }

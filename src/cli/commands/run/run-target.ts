@@ -5,8 +5,8 @@ import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreatedRun } from '../../creation/creation-result.ts';
 import type { Budget } from '../../creation/spending/budget.ts';
-import { refuseInputFault } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
+import { checkInputs } from '../../inputs/check-inputs.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { createOutputPlan, presentRun, printResult } from '../../outputs/present-run.ts';
 import { printValue } from '../../outputs/print-json.ts';
@@ -167,7 +167,7 @@ async function startLatestVersion(
   ).catch(async (error: unknown) => {
     throw await withRefusalDetails(error, refusal);
   });
-  if (validate) refuseInputFault(describeConfig(config), request);
+  if (validate) checkInputs(readInputFields(config), request);
   const latestRun = { ...preparedRun, request: { ...request, promptVersionId } };
 
   return startOnce(ctx, latestRun, { ...options, onRunId: () => {} });

@@ -3,7 +3,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { isLocalService } from '../../targets/not-found.ts';
+import { detectLocalService } from '../../targets/not-found.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, isUnknownRunError, requireRunsOrLast, resolveNamedRun } from './named-run.ts';
 import type { RUNS_CANCEL } from './spec.ts';
@@ -56,7 +56,7 @@ async function cancelRun(ctx: Context, connection: Connection, runId: string): P
     const cancelRequest = connection.client.runs.cancel(runId, { signal });
     return await askOfRun(ctx, connection, { verb: 'cancel', runId }, cancelRequest);
   } catch (error) {
-    if (!isUnknownRunError(error) || (await isLocalService(connection, signal))) throw error;
+    if (!isUnknownRunError(error) || (await detectLocalService(connection, signal))) throw error;
     throw usageError(
       `runs cancel: ${new URL(connection.baseUrl).host} can't cancel runs`,
       'Only the embedded service and a promptrun serve can.',

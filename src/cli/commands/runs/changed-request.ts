@@ -2,14 +2,14 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { findSuppliedInputFault, NO_VALIDATE_HINTS } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
 import {
-  createImageFinder,
+  createImageOpener,
   type ImageSource,
   openImage,
 } from '../../inputs/images/image-source.ts';
 import { openImages, placeImages } from '../../inputs/images/place-images.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readVersion, resolveTarget } from '../../targets/resolve-target.ts';
@@ -34,7 +34,7 @@ export async function buildChangedRequest(
   flags: ChangeFlags,
 ): Promise<RunRequest> {
   const suppliedInputs = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const images = await openImages(createImageFinder(ctx), suppliedInputs.images);
+  const images = await openImages(createImageOpener(ctx), suppliedInputs.images);
   const options = parseOptions(flags.option);
   const target = originalRequest.promptVersionId;
   const { promptVersionId } = await resolveTarget(ctx, connection, target, {
@@ -42,8 +42,8 @@ export async function buildChangedRequest(
     model: flags.model,
   });
   if (flags.validate) {
-    const uncheckedHints = NO_VALIDATE_HINTS;
-    await checkOptions(ctx, connection, { promptVersionId, options, uncheckedHints });
+    const bypassHints = NO_VALIDATE_HINTS;
+    await checkOptions(ctx, connection, { promptVersionId, options, bypassHints });
   }
 
   const hasNamedImages = images.some(({ name }) => name !== undefined);
@@ -52,7 +52,7 @@ export async function buildChangedRequest(
     hasNamedImages || checksTextInputs
       ? (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false })).config
       : {};
-  const fields = describeConfig(config);
+  const fields = readInputFields(config);
   const placedInputs = placeImages(fields, { text: suppliedInputs.text, images });
   const fault = checksTextInputs
     ? findSuppliedInputFault(fields, { text: suppliedInputs.text, images: [] })

@@ -19,7 +19,7 @@ import { requireOneOf } from '../../core/unknown-name.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { createRowBuffer, type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { formatRunStatus } from '../../outputs/run-status.ts';
-import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { requestAboutPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
 import type { Cell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
@@ -178,11 +178,16 @@ async function findVersions(
 ): Promise<ReadonlySet<string>> {
   const namedPrompt = await resolvePrompt(ctx, connection, name);
   const { signal } = ctx;
-  return askOfPrompt(connection, namedPrompt, signal, async ({ promptId, promptVersionId }) => {
-    if (promptVersionId !== undefined) return new Set([promptVersionId]);
-    const { versions } = await connection.client.versions.list(promptId, { signal });
-    return new Set(versions.map(version => version.promptVersionId));
-  });
+  return requestAboutPrompt(
+    connection,
+    namedPrompt,
+    signal,
+    async ({ promptId, promptVersionId }) => {
+      if (promptVersionId !== undefined) return new Set([promptVersionId]);
+      const { versions } = await connection.client.versions.list(promptId, { signal });
+      return new Set(versions.map(version => version.promptVersionId));
+    },
+  );
 }
 
 /** Minimum number of columns of a terminal that shows ages with "ago". */

@@ -5,13 +5,13 @@ import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { formatIsoAge } from '../../core/durations.ts';
 import { usageError } from '../../core/errors.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
 import type { InputFields } from '../../inputs/input-fields.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { unlessNotFound } from '../../targets/not-found.ts';
 import { findVersionDefinition } from '../../targets/prompt-definition.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
-import { askOfPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { readPrompt, requestAboutPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { resolveListedVersion } from '../../targets/version-name.ts';
 import { escapeControls, toOneLine } from '../../terminal/sanitise.ts';
 
@@ -105,7 +105,7 @@ async function chooseVersions(
 ): Promise<ChosenVersions> {
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-  const listRequest = askOfPrompt(connection, namedPrompt, signal, async ids => {
+  const listRequest = requestAboutPrompt(connection, namedPrompt, signal, async ids => {
     const list = await connection.client.versions.list(ids.promptId, { signal });
     return { ...list, namedId: ids.promptVersionId };
   });
@@ -248,8 +248,8 @@ async function listVersionChanges(
   older: VersionWithText,
   newer: VersionWithText,
 ): Promise<VersionChange[]> {
-  const before = describeConfig(older.config);
-  const after = describeConfig(newer.config);
+  const before = readInputFields(older.config);
+  const after = readInputFields(newer.config);
   const mapTextInputs = ({ text }: InputFields) =>
     new Map(text.map(({ key, ...field }) => [key, field]));
   const mapImages = (fields: InputFields) =>

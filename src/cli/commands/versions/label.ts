@@ -4,9 +4,9 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
 import { present } from '../../outputs/present.ts';
-import { isLocalService } from '../../targets/not-found.ts';
+import { detectLocalService } from '../../targets/not-found.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';
-import { askOfPrompt, formatFindHint, resolvePrompt } from '../../targets/prompt-name.ts';
+import { formatFindHint, requestAboutPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { resolveVersion } from '../../targets/version-name.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { VERSIONS_LABEL } from './spec.ts';
@@ -25,7 +25,7 @@ export async function changeLabel(
   }
 
   const connection = await ctx.connection();
-  if (!(await isLocalService(connection, ctx.signal))) {
+  if (!(await detectLocalService(connection, ctx.signal))) {
     throw usageError(
       `${new URL(connection.baseUrl).host} has no labels`,
       'Only the embedded service (--profile local) and a promptrun serve have labels.',
@@ -78,7 +78,7 @@ async function fetchPublishedPrompt(
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
 
-  const { promptId } = await askOfPrompt(connection, namedPrompt, signal, foundPrompt =>
+  const { promptId } = await requestAboutPrompt(connection, namedPrompt, signal, foundPrompt =>
     prompts.get(foundPrompt.promptId, { signal }),
   );
   for await (const row of prompts.all({}, { signal })) {

@@ -9,7 +9,7 @@ import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { unlessNotFound } from '../../targets/not-found.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
-import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { requestAboutPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { resolveTarget } from '../../targets/resolve-target.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 
@@ -35,7 +35,7 @@ async function fetchPublishedVersions(
 ): Promise<readonly PromptVersionEntry[]> {
   const connection = await getTargetConnection(ctx, prompt);
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-  const listRequest = askOfPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
+  const listRequest = requestAboutPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
   const file = findPromptFile(ctx, prompt, 'command line');

@@ -15,7 +15,7 @@ export type ImageSource =
       readonly kind: 'bytes';
       readonly name: string;
       /** The absolute path; undefined for bytes that could be read only once. */
-      readonly file?: string;
+      readonly filePath?: string;
       readonly size: number;
       /** Hexadecimal. */
       readonly sha256: string;
@@ -27,8 +27,8 @@ export type ImageSource =
       chunks(): AsyncIterable<Buffer>;
     };
 
-/** Opens images that are named in one place. */
-export interface ImageFinder<Image = ImageSource> {
+/** Opens the images that a command line, a row or a case names. */
+export interface ImageOpener<Image = ImageSource> {
   /** The absolute path of the folder that names are relative to. */
   readonly cwd: string;
   /** @throws {CliError} USAGE_ERROR if the source is not an image */
@@ -45,7 +45,7 @@ const IMAGE_HEAD_BYTES = 4100;
  * Matches the beginnings of PNG, JPEG, GIF and WebP in hexadecimal; the library for other formats
  * loads slowly.
  */
-const COMMON_IMAGE_BEGINNING =
+const COMMON_IMAGE_SIGNATURE =
   /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
 
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
@@ -55,7 +55,7 @@ export function isImageUrl(source: string): boolean {
   return /^data:/iu.test(source) || URL_SCHEME.test(source);
 }
 
-export function createImageFinder(ctx: Context): ImageFinder {
+export function createImageOpener(ctx: Context): ImageOpener {
   return { cwd: ctx.cwd, open: source => openImage(ctx, source) };
 }
 
@@ -80,38 +80,38 @@ export async function openImage(ctx: Context, source: string): Promise<ImageSour
 }
 
 async function openImageFile(ctx: Context, source: string): Promise<ImageSource> {
-  const file = path.resolve(ctx.cwd, source);
+  const filePath = path.resolve(ctx.cwd, source);
 
   const explainFileFault = async <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
       throw toFileFault(error, source === '' ? '(an empty name)' : source, 'image');
     });
 
-  if (source.startsWith('@') && !existsSync(file)) {
+  if (source.startsWith('@') && !existsSync(filePath)) {
     throw usageError(`image: ${source} does not exist`, 'Give the name of the image without @.');
   }
 
-  const stats: Stats = await explainFileFault(stat(file));
+  const stats: Stats = await explainFileFault(stat(filePath));
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
 
   if (!stats.isFile()) {
     // A pipe or a device has no size and can be read only once.
-    const bytes = readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal);
+    const bytes = readUpTo(openReadable(filePath), MAX_IMAGE_BYTES, ctx.signal);
     return createMemoryImage(await explainFileFault(bytes), source);
   }
 
   checkSize(stats.size, source);
-  const { size, sha256, beginning } = await explainFileFault(summariseFile(file));
+  const { size, sha256, head } = await explainFileFault(summariseFile(filePath));
   checkSize(size, source);
-  await checkContent(beginning, source);
+  await checkContent(head, source);
 
   return {
     kind: 'bytes',
     name: source,
-    file,
+    filePath,
     size,
     sha256,
-    chunks: () => readUnchangedBytes(file, source, sha256),
+    chunks: () => readUnchangedBytes(filePath, source, sha256),
   };
 }
 
@@ -119,26 +119,23 @@ interface FileSummary {
   readonly size: number;
   readonly sha256: string;
   /** The first bytes, which show the file's type. */
-  readonly beginning: Buffer;
+  readonly head: Buffer;
 }
 
 /** Reads a file once, without holding it in memory. */
 async function summariseFile(file: string): Promise<FileSummary> {
   const hash = createHash('sha256');
   let size = 0;
-  let firstBytes = Buffer.alloc(0);
+  let head = Buffer.alloc(0);
   for await (const chunk of readFileChunks(file)) {
     hash.update(chunk);
     size += chunk.length;
-    if (firstBytes.length < IMAGE_HEAD_BYTES) {
-      firstBytes = Buffer.concat([
-        firstBytes,
-        chunk.subarray(0, IMAGE_HEAD_BYTES - firstBytes.length),
-      ]);
+    if (head.length < IMAGE_HEAD_BYTES) {
+      head = Buffer.concat([head, chunk.subarray(0, IMAGE_HEAD_BYTES - head.length)]);
     }
   }
 
-  return { size, sha256: hash.digest('hex'), beginning: firstBytes };
+  return { size, sha256: hash.digest('hex'), head };
 }
 
 /** Reads a file again, and throws at its end if it has changed since the check. */
@@ -224,7 +221,7 @@ function checkSize(size: number, name: string): void {
 
 /** Refuses bytes that are not an image, whatever the file's name. */
 async function checkContent(bytes: Buffer, name: string): Promise<void> {
-  if (COMMON_IMAGE_BEGINNING.test(bytes.toString('hex', 0, 16))) return;
+  if (COMMON_IMAGE_SIGNATURE.test(bytes.toString('hex', 0, 16))) return;
 
   const { fileTypeFromBuffer } = await import('file-type');
   const type = await fileTypeFromBuffer(bytes.subarray(0, IMAGE_HEAD_BYTES));

@@ -3,7 +3,7 @@ import { usageError } from '../../core/errors.ts';
 /**
  * Returns the bytes of a data URL, or an https URL unchanged.
  *
- * @throws {CliError} USAGE_ERROR for any other, and invalid data
+ * @throws {CliError} USAGE_ERROR for any other URL, and for invalid data
  */
 export function readImageUrl(source: string): Buffer | string {
   if (/^data:/iu.test(source)) return decodeDataUrl(source);
@@ -16,11 +16,11 @@ export function readImageUrl(source: string): Buffer | string {
 }
 
 function decodeDataUrl(source: string): Buffer {
-  const comma = source.indexOf(',');
-  if (comma === -1) throw usageError('the data URL has no comma, and so no data');
+  const commaIndex = source.indexOf(',');
+  if (commaIndex === -1) throw usageError('the data URL has no comma, and so no data');
 
-  const head = source.slice(0, comma);
-  const data = source.slice(comma + 1);
+  const head = source.slice(0, commaIndex);
+  const data = source.slice(commaIndex + 1);
   if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
 
   const base64 = data.replace(/\s+/gu, '');

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { usageError } from '../../core/errors.ts';
-import { type InputHints, refuseInputFault } from '../check-inputs.ts';
+import { checkInputs, type InputHints } from '../check-inputs.ts';
 import type { InputFields } from '../input-fields.ts';
-import { type ImageFinder, type ImageSource, isImageUrl } from './image-source.ts';
+import { type ImageOpener, type ImageSource, isImageUrl } from './image-source.ts';
 
 /**
  * An image, with the name of its input if it has one; the prompt's config then decides its place.
@@ -27,30 +27,36 @@ export interface PlacedInputs<Image = ImageSource | undefined> {
 
 const NAMED_IMAGE_SOURCE = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 
-/** Opens and checks images, such as `cat.png` or `photo=cat.png`, in their order. */
+/**
+ * Opens and checks images, such as `cat.png` or `photo=cat.png`, in their order. A file that is
+ * called `photo=cat.png` has no name of an input.
+ */
 export async function openImages<Image>(
-  { cwd, open }: ImageFinder<Image>,
+  { cwd, open }: ImageOpener<Image>,
   sources: readonly string[],
 ): Promise<UnplacedImage<Image>[]> {
   const images: UnplacedImage<Image>[] = [];
   for (const source of sources) {
     const { name, file } = NAMED_IMAGE_SOURCE.exec(source)?.groups ?? {};
-    const exists = (): boolean =>
-      statSync(path.resolve(cwd, source), { throwIfNoEntry: false }) !== undefined;
-    if (name === undefined || file === undefined || exists()) {
-      images.push({ image: await open(source) });
-    } else {
-      images.push({ name, image: await open(file) });
-    }
+    const isNamed =
+      name !== undefined && file !== undefined && !fileExists(path.resolve(cwd, source));
+    images.push(isNamed ? { name, image: await open(file) } : { image: await open(source) });
   }
   return images;
 }
 
-/** Opens the images that texts name under the name of an image input. An empty text names none. */
+function fileExists(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+}
+
+/**
+ * Moves texts with the name of an image input to the images, and opens the files that they name. An
+ * empty text leaves the image out.
+ */
 export async function openNamedImages<Image>(
   fields: InputFields,
   { text, images }: UnplacedInputs<Image>,
-  { open }: Pick<ImageFinder<Image>, 'open'>,
+  { open }: Pick<ImageOpener<Image>, 'open'>,
 ): Promise<UnplacedInputs<Image>> {
   const names = new Set(fields.images.map(({ name }) => name));
   for (const { key } of fields.text) names.delete(key);
@@ -142,6 +148,6 @@ export function placeAndCheckInputs(
   inputHints?: InputHints,
 ): PlacedInputs<ImageSource> {
   const { text, images } = placeImages(fields, unplacedInputs);
-  refuseInputFault(fields, { text, images }, { uncheckedHints: [], inputHints });
+  checkInputs(fields, { text, images }, { bypassHints: [], inputHints });
   return { text, images: images.filter(image => image !== undefined) };
 }

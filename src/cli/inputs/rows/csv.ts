@@ -27,7 +27,7 @@ interface CsvFault {
   readonly precedingRecords: number;
 }
 
-/** The first line that Excel takes the separator from. */
+/** Matches the first line `sep=;`, from which Excel takes the separator. */
 const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
 
 /**
@@ -47,22 +47,21 @@ export async function* readCsv(
 
   let header: CsvHeader | undefined;
   let line = 1;
-
   let row = 0;
   let recordCount = 0;
-  for await (const { record: cells, raw } of records) {
+  for await (const { record, raw } of records) {
     // Git and editors on Windows change line ends within cells, too.
-    const record = cells.map(cell => cell.replaceAll('\r\n', '\n'));
-    const position = { row: row + 1, line: line + countLines(getLeadingLines(raw)) };
-    line += countLines(raw);
+    const cells = record.map(cell => cell.replaceAll('\r\n', '\n'));
+    const position = { row: row + 1, line: line + countCsvLineEnds(getLeadingLineEnds(raw)) };
+    line += countCsvLineEnds(raw);
     recordCount += 1;
 
     if (header === undefined) {
-      header = isBlank(raw) || SEPARATOR_LINE.test(raw) ? undefined : readCsvHeader(record, name);
+      header = isBlank(raw) || SEPARATOR_LINE.test(raw) ? undefined : readCsvHeader(cells, name);
     } else if (!isBlank(raw)) {
       row += 1;
-      const sourceRow = readRecord(header, { record, raw }, position);
-      yield { ...sourceRow, cells: toRecordCells(header, record) };
+      const sourceRow = readRecord(header, { record: cells, raw }, position);
+      yield { ...sourceRow, cells: toNamedCells(header, cells) };
     }
 
     if (findFault()?.precedingRecords === recordCount) break;
@@ -72,7 +71,7 @@ export async function* readCsv(
   if (fault !== undefined) {
     yield toUnfinishedRow(fault, {
       row: row + 1,
-      line: line + countLines(getLeadingLines(fault.raw)),
+      line: line + countCsvLineEnds(getLeadingLineEnds(fault.raw)),
     });
   }
 }
@@ -85,18 +84,18 @@ async function detectDelimiter(
   text: AsyncIterable<string>,
 ): Promise<[separator: string, text: AsyncIterable<string>]> {
   const pieces = text[Symbol.asyncIterator]();
-  let textRead = '';
+  let readText = '';
   let piece = await pieces.next();
   while (piece.done !== true) {
-    textRead += piece.value;
-    if (/[\r\n]/u.test(textRead.trimStart()) || textRead.length > MAX_BODY_BYTES) break;
+    readText += piece.value;
+    if (/[\r\n]/u.test(readText.trimStart()) || readText.length > MAX_BODY_BYTES) break;
     piece = await pieces.next();
   }
 
-  const [, namedSeparator] = SEPARATOR_LINE.exec(textRead) ?? [];
-  if (namedSeparator !== undefined) return [namedSeparator, prependText(textRead, pieces)];
+  const [, namedSeparator] = SEPARATOR_LINE.exec(readText) ?? [];
+  if (namedSeparator !== undefined) return [namedSeparator, prependText(readText, pieces)];
 
-  const [header = ''] = /\S[^\r\n]*/u.exec(textRead) ?? [];
+  const [header = ''] = /\S[^\r\n]*/u.exec(readText) ?? [];
   const unquotedHeader = header.replaceAll(/"[^"]*"/gu, '');
   const countCells = (delimiter: string): number => unquotedHeader.split(delimiter).length;
   const bestDelimiter = DELIMITERS.reduce(
@@ -104,7 +103,7 @@ async function detectDelimiter(
     ',',
   );
 
-  return [bestDelimiter, prependText(textRead, pieces)];
+  return [bestDelimiter, prependText(readText, pieces)];
 }
 
 async function* prependText(
@@ -147,7 +146,7 @@ function parseRecords(
   return { records: parser as AsyncIterable<CsvRecord>, findFault: () => firstFault };
 }
 
-function toRecordCells({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
+function toNamedCells({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name, column) => (name === '' ? [] : [[name, record[column] ?? ''] as const])),
   );
@@ -225,11 +224,11 @@ function isBlank(raw: string): boolean {
   return raw.trim() === '';
 }
 
-function getLeadingLines(raw: string): string {
+function getLeadingLineEnds(raw: string): string {
   return /^[\r\n]*/u.exec(raw)?.[0] ?? '';
 }
 
-function countLines(raw: string): number {
+function countCsvLineEnds(raw: string): number {
   return raw.match(/\r\n|\r|\n/gu)?.length ?? 0;
 }
 
@@ -253,11 +252,11 @@ function readCsvHeader(fields: readonly string[], file: string) {
     order: findImageColumnOrder(name),
   }));
 
-  const id = names.indexOf(ID_COLUMN);
+  const idColumn = names.indexOf(ID_COLUMN);
   return {
     columnCount: names.length,
     names,
-    idColumn: id === -1 ? undefined : id,
+    idColumn: idColumn === -1 ? undefined : idColumn,
     textColumns: columns
       .filter(({ name, order }) => name !== '' && name !== ID_COLUMN && order === undefined)
       .map(({ name, column }) => [name, column] as const),

@@ -2,18 +2,18 @@ import { describeEncodingFault } from '../../../files/read-text.ts';
 import { usageError } from '../../core/errors.ts';
 
 /**
- * Decodes UTF-8 and drops a byte order mark. Refuses other encodings, which would arrive garbled.
+ * Decodes UTF-8 and drops a byte order mark. Refuses other encodings, whose text would be garbled.
  */
 export async function* decodeUtf8Stream(
   chunks: AsyncIterable<Uint8Array | string>,
-  what: string,
+  sourceName: string,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes: Uint8Array, options: { readonly stream: boolean }): string => {
     try {
       return decoder.decode(bytes, options);
     } catch {
-      throw usageError(`${what} is ${describeEncodingFault(bytes)}`);
+      throw usageError(`${sourceName} is ${describeEncodingFault(bytes)}`);
     }
   };
 

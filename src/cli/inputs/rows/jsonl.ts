@@ -16,18 +16,18 @@ import {
 /**
  * Yields the rows of a file with one JSON object per line; skips blank lines.
  *
- * @param options `unwraps`: true to take `{"item": {…}}`, the form of OpenAI's Evals, as the row in
+ * @param options `unwrapsItems`: true to take `{"item": {…}}`, the form of OpenAI's Evals, as the row in
  * `item`; default false
  */
 export async function* readJsonl(
   text: AsyncIterable<string>,
-  { unwraps = false } = {},
+  { unwrapsItems = false } = {},
 ): AsyncGenerator<SourceRow> {
   let row = 0;
   for await (const { text: source, line } of splitIntoLines(text)) {
     if (source.trim() !== '') {
       row += 1;
-      yield readObject(source, { row, line }, { unwraps });
+      yield readObject(source, { row, line }, { unwrapsItems });
     }
   }
 }
@@ -35,7 +35,7 @@ export async function* readJsonl(
 function readObject(
   source: string,
   position: RowPosition,
-  { unwraps }: { readonly unwraps: boolean },
+  { unwrapsItems }: { readonly unwrapsItems: boolean },
 ): SourceRow {
   let parsedLine: unknown;
   try {
@@ -45,7 +45,7 @@ function readObject(
     throw error;
   }
 
-  const value = unwraps ? unwrapItem(parsedLine) : parsedLine;
+  const value = unwrapsItems ? unwrapItem(parsedLine) : parsedLine;
   if (Array.isArray(value) || (value === undefined && source.trimStart().startsWith('['))) {
     return toFaultyRow(
       position,

@@ -1,14 +1,14 @@
 import type { ReadableRow } from './row.ts';
 
-/** Detects rows with equal ids; holds nothing while rows have only numbers. */
+/** Detects rows with equal ids. Stores nothing while rows have no ids of their own. */
 export class RowIds {
-  /** Rows up to this one have only numbers. */
+  /** The last of the first rows, which have no ids of their own but their numbers. */
   #lastNumberedRow = 0;
   readonly #rowsById = new Map<string, number>();
 
   /** Records the id of a row; returns the row that already has it, if any. */
-  add({ row, id, isNamed }: Pick<ReadableRow, 'row' | 'id' | 'isNamed'>): number | undefined {
-    if (!isNamed && this.#rowsById.size === 0) {
+  add({ row, id, hasOwnId }: Pick<ReadableRow, 'row' | 'id' | 'hasOwnId'>): number | undefined {
+    if (!hasOwnId && this.#rowsById.size === 0) {
       this.#lastNumberedRow = row;
       return undefined;
     }

@@ -11,13 +11,13 @@ import { readJsonl } from './jsonl.ts';
 import { isFaulty, type ReadableRow, type SourceRow, toFaultyRow } from './row.ts';
 import { RowIds } from './row-ids.ts';
 
-const FORMATS = ['csv', 'jsonl'] as const;
-export type Format = (typeof FORMATS)[number];
+const ROW_FORMATS = ['csv', 'jsonl'] as const;
+export type RowFormat = (typeof ROW_FORMATS)[number];
 
 export interface RowSource {
   /** The name for messages: the file as given, or standard input. */
   readonly name: string;
-  readonly format: Format;
+  readonly format: RowFormat;
   /** The separator of CSV cells; undefined to detect it in the header. */
   readonly delimiter: string | undefined;
   /** True if it can be read from its start more than once. */
@@ -29,36 +29,36 @@ export interface RowSource {
 /** The flags that name the source of rows. */
 export interface SourceFlags {
   readonly from: string;
-  readonly format: Format | undefined;
+  readonly format: RowFormat | undefined;
   readonly delimiter: string | undefined;
 }
 
 /**
  * Opens the source of rows.
  *
- * @param where the flag or argument that names it, for messages
+ * @param origin the flag or argument that names it, for messages
  * @throws {CliError} if the file can't be read, or its format is unknown
  */
-export async function openSource(
+export async function openRowSource(
   ctx: Context,
   flags: SourceFlags,
-  where = '--from',
+  origin = '--from',
 ): Promise<RowSource> {
   const { from, format } = flags;
   const delimiter = flags.delimiter === undefined ? undefined : parseDelimiter(flags.delimiter);
   if (from === '-') {
-    if (format === undefined) throw usageError(`${where} - needs --format csv or --format jsonl`);
+    if (format === undefined) throw usageError(`${origin} - needs --format csv or --format jsonl`);
     const open = (signal: AbortSignal): ReturnType<RowSource['open']> =>
       streamStandardInput(ctx, signal);
     return { name: 'standard input', format, delimiter, isRepeatable: false, open };
   }
 
   const file = path.resolve(ctx.cwd, from);
-  const { isFile } = await statFile(file, from, where);
+  const { isFile } = await statFile(file, from, origin);
 
   return {
     name: from,
-    format: format ?? guessFormat(from, where),
+    format: format ?? guessFormat(from, origin),
     delimiter,
     isRepeatable: isFile,
     open: signal => openReadable(file, signal),
@@ -82,15 +82,15 @@ function parseDelimiter(text: string): string {
   );
 }
 
-async function statFile(file: string, name: string, where: string): Promise<{ isFile: boolean }> {
+async function statFile(file: string, name: string, origin: string): Promise<{ isFile: boolean }> {
   const stats = await stat(file).catch((error: unknown) => {
-    throw toFileFault(error, name, where);
+    throw toFileFault(error, name, origin);
   });
-  if (stats.isDirectory()) throw usageError(`${where}: ${name} is a directory`);
+  if (stats.isDirectory()) throw usageError(`${origin}: ${name} is a directory`);
   return { isFile: stats.isFile() };
 }
 
-function guessFormat(file: string, where: string): Format {
+function guessFormat(file: string, origin: string): RowFormat {
   switch (path.extname(file).toLowerCase()) {
     case '.csv':
     case '.tsv':
@@ -103,17 +103,17 @@ function guessFormat(file: string, where: string): Format {
     case '.ods':
     case '.numbers':
       throw usageError(
-        `${where}: ${file} is a spreadsheet, not CSV or JSONL`,
+        `${origin}: ${file} is a spreadsheet, not CSV or JSONL`,
         'Save it as CSV in UTF-8, and give that file.',
       );
     case '.json':
       throw usageError(
-        `${where}: the name of ${file} does not show its format`,
+        `${origin}: the name of ${file} does not show its format`,
         'If each line is a JSON object, add --format jsonl. A JSON list has to be written so first.',
       );
     default:
       throw usageError(
-        `${where}: the name of ${file} does not show its format`,
+        `${origin}: the name of ${file} does not show its format`,
         'Add --format csv or --format jsonl.',
       );
   }
@@ -125,9 +125,9 @@ function streamStandardInput(
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array | string> {
   const { stream } = ctx.io.stdin;
-  const giveUp = (): unknown => stream.destroy(signal.reason as Error);
-  signal.addEventListener('abort', giveUp, { once: true });
-  if (signal.aborted) giveUp();
+  const destroyStream = (): unknown => stream.destroy(signal.reason as Error);
+  signal.addEventListener('abort', destroyStream, { once: true });
+  if (signal.aborted) destroyStream();
   return stream as AsyncIterable<Uint8Array | string>;
 }
 
@@ -167,10 +167,10 @@ export async function* readRows(
 ): AsyncGenerator<SourceRow> {
   const text = decodeUtf8Stream(openWhenRead(source, signal), source.name);
   const ids = new RowIds();
-  const unwraps = fields?.isKnown === true && !fields.text.some(({ key }) => key === 'item');
+  const unwrapsItems = fields?.isKnown === true && !fields.text.some(({ key }) => key === 'item');
 
   const rows =
-    source.format === 'csv' ? await readCsvRows(text, source) : readJsonl(text, { unwraps });
+    source.format === 'csv' ? await readCsvRows(text, source) : readJsonl(text, { unwrapsItems });
   for await (const row of rows) {
     yield isFaulty(row) ? row : (findImageFault(row) ?? findDuplicateIdFault(row, ids) ?? row);
   }

@@ -8,6 +8,7 @@ export interface RowPosition {
   readonly line: number;
 }
 
+/** A row's position with its id. */
 export interface RowPlace extends RowPosition {
   /** The row's own id, else its number. */
   readonly id: string;
@@ -15,8 +16,10 @@ export interface RowPlace extends RowPosition {
   readonly cells?: Readonly<Record<string, string>>;
 }
 
+/** A row that can be run. */
 export interface ReadableRow extends RowPlace {
-  readonly isNamed: boolean;
+  /** False if the row's number is its id. */
+  readonly hasOwnId: boolean;
   readonly inputs: CollectedInputs;
   /** The columns or fields of `inputs.images`, in the same order; undefined if it has no names. */
   readonly imageColumns?: readonly string[];
@@ -33,13 +36,13 @@ export function isFaulty(row: SourceRow): row is FaultyRow {
   return 'fault' in row;
 }
 
-/** Returns a row with its own id, else with its number. */
+/** Returns a row with its own id; without one, its number is its id. */
 export function toReadableRow(
   position: RowPosition,
   id: string | undefined,
   inputs: CollectedInputs,
 ): ReadableRow {
-  return { ...position, id: id ?? String(position.row), isNamed: id !== undefined, inputs };
+  return { ...position, id: id ?? String(position.row), hasOwnId: id !== undefined, inputs };
 }
 
 export function toFaultyRow(

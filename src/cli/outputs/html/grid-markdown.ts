@@ -13,6 +13,7 @@ const ICONS = {
   'not run': '⚠️',
 } as const;
 
+/** Maximum length of a text, in characters. */
 const MAX_CELL_LENGTH = 10_000;
 
 /** Room for the note about what was left out, in characters. */

@@ -61,10 +61,10 @@ function renderRange({
 function renderTotals({ columns }: Grid): Html | undefined {
   const titles = columns[0]?.totals.map(({ name }) => name) ?? [];
   if (titles.length === 0) return undefined;
-  const isNamed = columns.length > 1;
-  return html`<div class="totals"><table><tr>${isNamed ? [html`<th></th>`] : []}${titles.map(title => html`<th>${title}</th>`)}</tr>${columns.map(
+  const hasColumnNames = columns.length > 1;
+  return html`<div class="totals"><table><tr>${hasColumnNames ? [html`<th></th>`] : []}${titles.map(title => html`<th>${title}</th>`)}</tr>${columns.map(
     ({ name, totals }) =>
-      html`<tr>${isNamed ? [html`<th>${name}</th>`] : []}${totals.map(({ value }) => html`<td>${value}</td>`)}</tr>`,
+      html`<tr>${hasColumnNames ? [html`<th>${name}</th>`] : []}${totals.map(({ value }) => html`<td>${value}</td>`)}</tr>`,
   )}</table></div>`;
 }
 

@@ -50,14 +50,14 @@ export async function renderGridTable(
     isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
 
   const formatFittedCell = (cell: GridCell | undefined, state: GridState): string => {
-    const context = isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH;
-    const text = wrapText(formatGridCell(cell, paint, context), cellWidth);
+    const contextLength = isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH;
+    const text = wrapText(formatGridCell(cell, paint, contextLength), cellWidth);
     return isWhole ? text : cutLines(text, state, paint);
   };
 
   const rows = grid.rows.map(row => [
     wrapText(escapeControls(row.name), nameWidth),
-    getStateColour(row.state, paint)(row.state),
+    getStatePaint(row.state, paint)(row.state),
     ...arrangeCells(row.cells.map(cell => formatFittedCell(cell, row.state))),
   ]);
 
@@ -123,18 +123,22 @@ function wrapLineHard(line: string, width: number): string {
   return lines.replace(/\n((?:\u001b\[[\d;]*m)*) /gu, '\n$1');
 }
 
-function formatGridCell(cell: GridCell | undefined, paint: ChalkInstance, context: number): string {
+function formatGridCell(
+  cell: GridCell | undefined,
+  paint: ChalkInstance,
+  contextLength: number,
+): string {
   if (cell === undefined) return '';
-  const parts = cell.parts.map(part => paintPart(part, paint, context));
+  const parts = cell.parts.map(part => paintPart(part, paint, contextLength));
   return [paint.dim(escapeControls(cell.facts.join(', '))), ...parts].join('\n');
 }
 
-function paintPart(part: GridPart, paint: ChalkInstance, context: number): string {
+function paintPart(part: GridPart, paint: ChalkInstance, contextLength: number): string {
   switch (part.kind) {
     case 'media':
       return paint.dim('(a picture or video)');
     case 'difference':
-      return paintDifference(part.parts, paint, context).trimEnd();
+      return paintDifference(part.parts, paint, contextLength).trimEnd();
     case 'error':
     case 'message':
       return paint.red(escapeControls(part.text));
@@ -154,7 +158,7 @@ function cutLines(text: string, state: GridState, paint: ChalkInstance): string 
     : [...lines.slice(0, maxLines), paint.dim(`… ${hiddenCount} more lines`)].join('\n');
 }
 
-function getStateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
+function getStatePaint(state: GridState, paint: ChalkInstance): ChalkInstance {
   if (isFaultyState(state)) return paint.red;
   return state === 'changed' ? paint.yellow : paint.green;
 }
@@ -162,17 +166,17 @@ function getStateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
 /**
  * Formats differences in colours or, without colours, with the marks of `git diff --word-diff`.
  *
- * @param context number of equal characters shown on either side of a difference; default all
+ * @param contextLength number of equal characters shown on either side of a difference; default all
  */
 export function paintDifference(
   parts: readonly DiffPart[],
   paint: ChalkInstance,
-  context = Number.POSITIVE_INFINITY,
+  contextLength = Number.POSITIVE_INFINITY,
 ): string {
   return parts
     .map(({ kind, text }) => {
-      if (kind === 'same' && text.length > 3 * context) {
-        return `${escapeControls(text.slice(0, context))} ${paint.dim('[…]')} ${escapeControls(text.slice(-context))}`;
+      if (kind === 'same' && text.length > 3 * contextLength) {
+        return `${escapeControls(text.slice(0, contextLength))} ${paint.dim('[…]')} ${escapeControls(text.slice(-contextLength))}`;
       }
       const safeText = escapeControls(text);
       if (kind === 'same' || kind === 'note') return safeText;

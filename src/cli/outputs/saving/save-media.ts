@@ -2,8 +2,9 @@ import type { OutputItem } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { type WrittenFile, writeWhole } from './write-file.ts';
 
-export interface OutputPlace {
-  /** An absolute path. */
+/** The file for an output. */
+export interface OutputDestination {
+  /** The absolute path. */
   readonly directory: string;
   /** The file's name without its extension. */
   readonly stem: string;
@@ -11,8 +12,8 @@ export interface OutputPlace {
   readonly force: boolean;
 }
 
-/** Matches types whose extension is their own name, such as `image/png`. */
-const TYPE_NAMED_LIKE_EXTENSION =
+/** Matches a type whose extension is the second part of its name, such as `image/png`. */
+const SELF_NAMED_MEDIA_TYPE =
   /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u;
 
 /** Generic types that don't describe the bytes. */
@@ -23,19 +24,23 @@ const GENERIC_TYPES = new Set([
   'application/binary',
 ]);
 
-/** Downloads the media of an output, without the key. @throws an Error whose message is one line */
+/**
+ * Downloads the media of an output, without the key.
+ *
+ * @throws {Error} with a message of one line
+ */
 export async function saveMedia(
   ctx: Context,
   connection: Connection,
   item: OutputItem,
-  { directory, stem, force }: OutputPlace,
+  { directory, stem, force }: OutputDestination,
 ): Promise<WrittenFile> {
   const { contentType, body } = await connection.client.download(item.data, { signal: ctx.signal });
   const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (!GENERIC_TYPES.has(mediaType) && !mediaType.startsWith(`${item.type}/`)) {
     await body[Symbol.asyncIterator]().return?.();
-    const expected = item.type === 'image' ? 'an image' : 'a video';
-    throw new Error(`its URL returns ${mediaType}, not ${expected}`);
+    const expectedType = item.type === 'image' ? 'an image' : 'a video';
+    throw new Error(`its URL returns ${mediaType}, not ${expectedType}`);
   }
 
   const chooseName = async (beginning: Uint8Array): Promise<string> =>
@@ -82,7 +87,7 @@ const SAVED_EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
 function findUsualExtension(mediaType: string): string | undefined {
-  const [, sameName] = TYPE_NAMED_LIKE_EXTENSION.exec(mediaType) ?? [];
+  const [, sameName] = SELF_NAMED_MEDIA_TYPE.exec(mediaType) ?? [];
   if (sameName !== undefined) return sameName;
   return Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined;
 }

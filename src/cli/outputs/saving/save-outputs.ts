@@ -13,9 +13,10 @@ import {
 } from '../../core/errors.ts';
 import { toSafeFileName } from '../../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
-import { type OutputPlace, saveMedia } from './save-media.ts';
+import { type OutputDestination, saveMedia } from './save-media.ts';
 import { writeWhole } from './write-file.ts';
 
+/** An output, or a manifest, that was not saved. */
 export interface SaveFailure {
   /** The number of the output, from 1; 0 if the fault concerns no single output. */
   readonly output: number;
@@ -82,7 +83,8 @@ export async function saveOutputs(
   return { paths, failures };
 }
 
-const DISK_FAULTS = new Set(['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EPERM', 'EROFS']);
+/** The codes of errors for which this machine's disk is at fault. */
+const DISK_FAULT_CODES = new Set(['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EPERM', 'EROFS']);
 
 /** Returns the failure of an output, or of the manifest if `output` is 0. */
 export function toSaveFailure(output: number, error: unknown): SaveFailure {
@@ -91,11 +93,11 @@ export function toSaveFailure(output: number, error: unknown): SaveFailure {
     message: getErrorMessage(error),
     ...(error instanceof LinkFault && { link: error.link }),
     ...(error instanceof NotFoundError && { isGone: true }),
-    ...(DISK_FAULTS.has(getErrorCode(error) ?? '') && { isOnDisk: true }),
+    ...(DISK_FAULT_CODES.has(getErrorCode(error) ?? '') && { isOnDisk: true }),
   };
 }
 
-/** Makes a directory, and explains why if it can't. */
+/** Makes a directory; returns the reason if it can't. */
 function tryToMakeDirectory(directory: string): string | undefined {
   try {
     makeDirectory(directory);
@@ -138,7 +140,7 @@ async function saveOutput(
   ctx: Context,
   connection: Connection,
   item: OutputItem,
-  place: OutputPlace,
+  place: OutputDestination,
 ): Promise<Omit<SavedFile, 'output'>> {
   const { type } = item;
   if (isMedia(item)) {

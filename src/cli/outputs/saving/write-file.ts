@@ -9,7 +9,8 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-const BEGINNING_BYTES = 4100;
+/** Number of bytes that show a file's type. */
+const HEAD_BYTES = 4100;
 
 /**
  * Writes a file whole or not at all. An existing file is kept, and the new one gets a suffix,
@@ -19,20 +20,17 @@ const BEGINNING_BYTES = 4100;
  */
 export async function writeWhole(
   directory: string,
-  chooseName: (beginning: Uint8Array) => string | Promise<string>,
+  chooseName: (head: Uint8Array) => string | Promise<string>,
   content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   { force }: { readonly force: boolean },
 ): Promise<WrittenFile> {
   const hash = createHash('sha256');
   let size = 0;
-  let firstBytes: Uint8Array = new Uint8Array();
+  let head: Uint8Array = new Uint8Array();
   const writeContent: FileContent = async file => {
     for await (const chunk of content) {
-      if (firstBytes.length < BEGINNING_BYTES) {
-        firstBytes = Buffer.concat([
-          firstBytes,
-          chunk.subarray(0, BEGINNING_BYTES - firstBytes.length),
-        ]);
+      if (head.length < HEAD_BYTES) {
+        head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       }
 
       hash.update(chunk);
@@ -44,7 +42,7 @@ export async function writeWhole(
   const name = await writeUnderFreeName(
     { folder: directory, name: '.' },
     {
-      chooseName: () => chooseName(firstBytes),
+      chooseName: () => chooseName(head),
       content: writeContent,
       ifTaken: force ? 'replace' : 'suffix',
     },

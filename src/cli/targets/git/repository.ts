@@ -9,9 +9,9 @@ import { isSafeDirectory } from './safe-directories.ts';
 /** A repository in which git may be started. */
 export interface Repository {
   /** The real path of the folder with `.git`. */
-  readonly top: string;
-  /** The file's path relative to it, with `/`. */
-  readonly file: string;
+  readonly rootPath: string;
+  /** The file's path relative to that folder, with `/`. */
+  readonly relativePath: string;
 }
 
 /** Maximum size of a `.git` file, which holds one path, in bytes. */
@@ -35,8 +35,8 @@ export function findRepository(file: string, env: Env): Repository {
     if (existsSync(path.join(folder, '.git'))) {
       checkRepository(folder, env);
       return {
-        top: folder,
-        file: toPosixRelativePath(folder, path.join(realFolder, path.basename(file))),
+        rootPath: folder,
+        relativePath: toPosixRelativePath(folder, path.join(realFolder, path.basename(file))),
       };
     }
     if (path.dirname(folder) === folder) throw usageError('it is not in a git repository');
@@ -56,34 +56,34 @@ function resolveExistingPath(folder: string): string {
 
 /** Returns true if git would take a folder for a bare repository. */
 function looksLikeBareRepository(folder: string): boolean {
-  const has = (name: string): boolean => hasEntry(path.join(folder, name));
-  return has('HEAD') && ((has('objects') && has('refs')) || has('commondir'));
+  const contains = (name: string): boolean => hasEntry(path.join(folder, name));
+  return contains('HEAD') && ((contains('objects') && contains('refs')) || contains('commondir'));
 }
 
 /** @throws {CliError} if `.git` leads to no repository, or belongs to another user */
-function checkRepository(top: string, env: Env): void {
-  const gitEntry = path.join(top, '.git');
+function checkRepository(rootPath: string, env: Env): void {
+  const gitEntry = path.join(rootPath, '.git');
   const directory = statSync(gitEntry).isDirectory() ? gitEntry : readLinkedDirectory(gitEntry);
   const commonDirectory = readCommonDirectory(directory);
   if (!hasEntry(path.join(directory, 'HEAD')) || !hasEntry(path.join(commonDirectory, 'objects'))) {
-    throw danglingError(gitEntry);
+    throw noRepositoryError(gitEntry);
   }
 
-  const foreignPath = [top, gitEntry, directory, commonDirectory].find(
+  const foreignPath = [rootPath, gitEntry, directory, commonDirectory].find(
     entry => !belongsToUser(entry, env),
   );
-  if (foreignPath === undefined || isSafeDirectory(top, env)) return;
+  if (foreignPath === undefined || isSafeDirectory(rootPath, env)) return;
 
   throw usageError(
     `${foreignPath} belongs to another user`,
-    `If you trust that repository: git config --global --add safe.directory ${quoteIfNeeded(top, detectShell(env))}`,
+    `If you trust that repository: git config --global --add safe.directory ${quoteIfNeeded(rootPath, detectShell(env))}`,
   );
 }
 
 /** Returns the directory that the `.git` file of a linked worktree or a submodule names. */
 function readLinkedDirectory(file: string): string {
   const [, target] = /^gitdir: (.+?)[\r\n]*$/u.exec(readSmallFile(file)) ?? [];
-  if (target === undefined) throw danglingError(file);
+  if (target === undefined) throw noRepositoryError(file);
   return path.resolve(path.dirname(file), target);
 }
 
@@ -99,24 +99,25 @@ function readCommonDirectory(directory: string): string {
 function readSmallFile(file: string): string {
   const stats = statSync(file);
   if (!stats.isFile() || stats.size > MAX_GIT_FILE_BYTES) {
-    throw danglingError(file);
+    throw noRepositoryError(file);
   }
   return readFileSync(file, 'utf8');
 }
 
 function belongsToUser(file: string, env: Env): boolean {
-  const user = process.geteuid?.();
-  if (user === undefined) return true;
+  const userId = process.geteuid?.();
+  if (userId === undefined) return true;
   // Like git: root through sudo may use repositories of the calling user.
-  const users =
-    user === 0 && /^\d+$/u.test(env['SUDO_UID'] ?? '') ? [0, Number(env['SUDO_UID'])] : [user];
-  return [lstatSync(file), statSync(file)].every(({ uid }) => users.includes(uid));
+  const { SUDO_UID: sudoUserId = '' } = env;
+  const isSudo = userId === 0 && /^\d+$/u.test(sudoUserId);
+  const trustedIds = isSudo ? [userId, Number(sudoUserId)] : [userId];
+  return [lstatSync(file), statSync(file)].every(({ uid }) => trustedIds.includes(uid));
 }
 
 function hasEntry(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
-function danglingError(file: string): Error {
+function noRepositoryError(file: string): Error {
   return usageError(`${file} does not lead to a git repository`);
 }

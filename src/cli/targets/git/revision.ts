@@ -16,11 +16,10 @@ import { findRepository } from './repository.ts';
 /** Time limit of one call of git, in milliseconds. */
 const GIT_TIMEOUT_MS = 30_000;
 
-/**
- * Maximum number of partials in a file's folder, and total size of the file and its partials in
- * bytes.
- */
+/** Maximum number of partials in a file's folder. */
 const MAX_PARTIALS = 1000;
+
+/** Maximum total size of a file and its partials, in bytes. */
 const MAX_REVISION_BYTES = 64 * 1024 * 1024;
 
 /** Git's file mode of a link. */
@@ -33,8 +32,8 @@ const TREE_LINE = /^(?<mode>\d+) blob (?<blobId>[0-9a-f]+)\t(?<filePath>[^]*)$/u
  * Calls `use` with the path of a prompt file's content. A revision is checked out, with the
  * partials of its folder, into a directory that is removed after `use`.
  *
- * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know, and a repository
- * that is not used
+ * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know, and for a
+ * repository that must not be used
  */
 export async function withPromptFile<T>(
   ctx: Context,
@@ -60,29 +59,32 @@ export async function withPromptFile<T>(
 /** Returns true if git knows a revision in the repository of a file. */
 export async function isRevision(ctx: Context, file: string, revision: string): Promise<boolean> {
   try {
-    const { top } = findRepository(file, ctx.env);
-    await resolveCommit(createGit(top, await buildGitEnvironment(ctx, top), ctx.signal), revision);
+    const { rootPath } = findRepository(file, ctx.env);
+    await resolveCommit(
+      createGit(rootPath, await buildGitEnvironment(ctx, rootPath), ctx.signal),
+      revision,
+    );
     return true;
   } catch {
     return false;
   }
 }
 
-type Git = (args: readonly string[], maxBytes?: number) => Promise<Buffer>;
+type RunGit = (args: readonly string[], maxBytes?: number) => Promise<Buffer>;
 
 async function checkOut(
   ctx: Context,
-  { name, path: prompt }: NamedPromptFile,
+  { name, path: promptPath }: NamedPromptFile,
   revision: string,
   checkout: string,
 ): Promise<string> {
   try {
-    const { top, file } = findRepository(prompt, ctx.env);
-    const git = createGit(top, await buildGitEnvironment(ctx, top), ctx.signal);
+    const { rootPath, relativePath } = findRepository(promptPath, ctx.env);
+    const git = createGit(rootPath, await buildGitEnvironment(ctx, rootPath), ctx.signal);
     const commit = await resolveCommit(git, revision);
 
-    const promptName = path.posix.basename(file);
-    const siblings = await listSiblingFiles(git, commit, file);
+    const promptName = path.posix.basename(relativePath);
+    const siblings = await listSiblingFiles(git, commit, relativePath);
     let remainingBytes = MAX_REVISION_BYTES;
     for (const { fileName, blobId } of listFilesToCheckOut(siblings, promptName)) {
       const content = await git(['cat-file', 'blob', blobId], remainingBytes);
@@ -101,7 +103,7 @@ async function checkOut(
   }
 }
 
-async function resolveCommit(git: Git, revision: string): Promise<string> {
+async function resolveCommit(git: RunGit, revision: string): Promise<string> {
   // Older versions of git lack `--end-of-options`.
   if (revision.startsWith('-')) throw new Error(`${JSON.stringify(revision)} is not a revision`);
 
@@ -121,7 +123,7 @@ interface CommittedFile {
 
 /** Returns the files of a commit in the folder of one of them, by name. */
 async function listSiblingFiles(
-  git: Git,
+  git: RunGit,
   commit: string,
   file: string,
 ): Promise<Map<string, CommittedFile>> {
@@ -142,19 +144,19 @@ async function listSiblingFiles(
 /**
  * Returns the prompt file and the partials in its folder.
  *
- * @throws {Error} if it doesn't exist
+ * @throws {Error} if the prompt file doesn't exist or is a link, or it has too many partials
  */
 function listFilesToCheckOut(
   files: ReadonlyMap<string, CommittedFile>,
-  prompt: string,
+  promptName: string,
 ): CommittedFile[] {
-  const promptFile = files.get(prompt);
-  if (promptFile === undefined) throw new Error(`${prompt} is not in that revision`);
-  if (promptFile.mode === LINK_MODE) throw new Error(`${prompt} is a link in that revision`);
+  const promptFile = files.get(promptName);
+  if (promptFile === undefined) throw new Error(`${promptName} is not in that revision`);
+  if (promptFile.mode === LINK_MODE) throw new Error(`${promptName} is a link in that revision`);
 
   const partials = [...files.values()].filter(
     ({ fileName, mode }) =>
-      mode !== LINK_MODE && fileName !== prompt && /^_[^\\]*\.prompt$/u.test(fileName),
+      mode !== LINK_MODE && fileName !== promptName && /^_[^\\]*\.prompt$/u.test(fileName),
   );
   if (partials.length > MAX_PARTIALS) {
     throw new Error(`it has more than ${MAX_PARTIALS} partials next to it`);
@@ -177,14 +179,15 @@ const INERT_SETTINGS = [
   'core.fsmonitor=false',
 ];
 
-function createGit(top: string, env: Record<string, string>, signal: AbortSignal): Git {
+/** Returns a function that runs git in a repository and returns its output. */
+function createGit(rootPath: string, env: Record<string, string>, signal: AbortSignal): RunGit {
   const program = findProgram('git', env);
   if (program === undefined) throw new Error('git is not installed');
   if (isBatchFile(program)) throw new Error(`${program} is a batch file, not git itself`);
 
   return async (args, maxBytes = MAX_REVISION_BYTES) => {
     const options = {
-      cwd: top,
+      cwd: rootPath,
       env,
       signal,
       timeout: GIT_TIMEOUT_MS,
@@ -199,7 +202,7 @@ function createGit(top: string, env: Record<string, string>, signal: AbortSignal
       });
       return stdout;
     } catch (error) {
-      throw toGitFault(error);
+      throw toGitError(error);
     }
   };
 }
@@ -208,14 +211,17 @@ function createGit(top: string, env: Record<string, string>, signal: AbortSignal
  * The variables that locate or extend the user's own git configuration. Any other GIT_ variable
  * could redirect git.
  */
-const KEPT_VARIABLES = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
+const KEPT_GIT_VARIABLE = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
 
-async function buildGitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
+async function buildGitEnvironment(
+  ctx: Context,
+  rootPath: string,
+): Promise<Record<string, string>> {
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const harmlessVariables: Env = Object.fromEntries(
     Object.entries(ctx.env).filter(([name]) => {
       const upperName = name.toUpperCase();
-      return !upperName.startsWith('GIT_') || KEPT_VARIABLES.test(upperName);
+      return !upperName.startsWith('GIT_') || KEPT_GIT_VARIABLE.test(upperName);
     }),
   );
 
@@ -227,12 +233,12 @@ async function buildGitEnvironment(ctx: Context, top: string): Promise<Record<st
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_LITERAL_PATHSPECS: '1',
-    GIT_CEILING_DIRECTORIES: path.dirname(top),
+    GIT_CEILING_DIRECTORIES: path.dirname(rootPath),
     LC_ALL: 'C',
   };
 }
 
-function toGitFault(error: unknown): Error {
+function toGitError(error: unknown): Error {
   const { stderr, message, killed } = error as {
     stderr?: Buffer;
     message: string;

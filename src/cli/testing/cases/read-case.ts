@@ -3,7 +3,7 @@ import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { CaseFault } from '../../core/errors.ts';
 import { parseKeyValue } from '../../inputs/flag-values.ts';
 import { openImages, type UnplacedImage } from '../../inputs/images/place-images.ts';
-import { checkNamedFile, createNamedImageFinder } from '../../inputs/named-file.ts';
+import { checkNamedFile, createNamedImageOpener } from '../../inputs/named-file.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/read-expectations.ts';
 import type { ReadingContext } from './reading-context.ts';
@@ -60,7 +60,7 @@ export async function readCase(
   };
 
   const filesRead: string[] = [];
-  const caseContext = { ...ctx, onNamed: (file: string) => filesRead.push(file) };
+  const caseContext = { ...ctx, onNamedFile: (file: string) => filesRead.push(file) };
   try {
     const judge = chooseJudge(fields, ctx);
     const expectValue = fields.get('expect')?.value;
@@ -140,8 +140,8 @@ async function readCaseInputs(
   for (const value of fields.get('images')?.value.readItems('images') ?? []) {
     const name = requireText(value, 'an image');
     if (name === '-') throw testFileError(value, NO_STANDARD_INPUT_MESSAGE);
-    const finder = createNamedImageFinder(ctx, ctx);
-    const openedImages = await openImages(finder, [name]).catch((error: unknown) => {
+    const opener = createNamedImageOpener(ctx, ctx);
+    const openedImages = await openImages(opener, [name]).catch((error: unknown) => {
       throw withValuePlace(value, error, String);
     });
     images.push(...openedImages);

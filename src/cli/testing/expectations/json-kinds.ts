@@ -8,7 +8,7 @@ import {
   createSchemaCheck,
   type OutputSchemaCheck,
   readJsonFile,
-  SchemaLoop,
+  SchemaLoopFault,
 } from '../../outputs/output-schema.ts';
 import { formatPlace, requireText, testFileError, withValuePlace } from '../cases/test-values.ts';
 import {
@@ -166,7 +166,7 @@ async function readExpectedSchema(
     );
     return { file, schema: schema as object | boolean, check };
   } catch (error) {
-    if (error instanceof SchemaLoop && file === undefined) {
+    if (error instanceof SchemaLoopFault && file === undefined) {
       throw error.withPlace(formatPlace(value.findAt(error.pointer)));
     }
     throw withValuePlace(

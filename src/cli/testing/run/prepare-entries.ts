@@ -3,7 +3,6 @@ import { CaseFault, usageError } from '../../core/errors.ts';
 import { toFailure, toPlacedError } from '../../core/failure.ts';
 import type { Budget } from '../../creation/spending/budget.ts';
 import type { InputHints } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flag-values.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import {
@@ -11,7 +10,8 @@ import {
   type PlacedInputs,
   placeAndCheckInputs,
 } from '../../inputs/images/place-images.ts';
-import { createNamedImageFinder } from '../../inputs/named-file.ts';
+import { createNamedImageOpener } from '../../inputs/named-file.ts';
+import { readInputFields } from '../../inputs/read-input-fields.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { TestedModel, TestFile } from '../cases/test-case.ts';
@@ -231,10 +231,10 @@ async function placeEntryInputs(
   const inputsWithoutImages = { text, images: [] };
   if (testCase.fault !== undefined) return { entry, inputs: inputsWithoutImages };
 
-  const fields = describeConfig(config);
-  const finder = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  const fields = readInputFields(config);
+  const opener = createNamedImageOpener(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
   try {
-    const openedInputs = await openNamedImages(fields, { text, images }, finder);
+    const openedInputs = await openNamedImages(fields, { text, images }, opener);
     return { entry, inputs: placeAndCheckInputs(fields, openedInputs, CASE_INPUT_HINTS) };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;

@@ -47,7 +47,7 @@ export async function runEntriesByService(
       repetitions.flatMap(({ run }) => run ?? []),
     );
     const mediaOfRuns = await fetchRunMedia(connection, runs, {
-      forPage: true,
+      isForPage: true,
       signal: ctx.signal,
     });
     for (const [url, medium] of mediaOfRuns) tests.media.set(url, medium);

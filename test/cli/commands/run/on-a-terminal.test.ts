@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunFlags } from '../../../../src/cli/commands/run/run-argv.ts';
 import { runTarget } from '../../../../src/cli/commands/run/run-target.ts';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { listPromptFiles } from '../../../../src/cli/inputs/prompt-files-below.ts';
+import { listPromptFiles } from '../../../../src/cli/inputs/list-prompt-files.ts';
 import { localService } from '../../../../src/main.ts';
 import { KEY } from '../../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../../support/context.ts';

@@ -12,53 +12,53 @@ import { testContext } from '../../../support/context.ts';
 import { png } from '../../../support/png.ts';
 import { isPosix } from '../../../support/system.ts';
 
-type Bytes = Extract<ImageSource, { kind: 'bytes' }>;
+type BytesImage = Extract<ImageSource, { kind: 'bytes' }>;
 
-async function writeAndOpen(content: Buffer): Promise<{ file: string; image: Bytes }> {
+async function writeAndOpen(content: Buffer): Promise<{ file: string; image: BytesImage }> {
   const { ctx, home } = await testContext();
-  const file = path.join(home, 'picture');
+  const file = path.join(home, 'image');
   writeFileSync(file, content);
-  return { file, image: (await openImage(ctx, 'picture')) as Bytes };
+  return { file, image: (await openImage(ctx, 'image')) as BytesImage };
 }
 
 describe('an image in a file', () => {
-  const large = Buffer.concat([png(1, 1), Buffer.alloc(700_001, 'x')]);
+  const largeImage = Buffer.concat([png(1, 1), Buffer.alloc(700_001, 'x')]);
 
   it('has the bytes that were checked each time it is sent', async () => {
-    const { image } = await writeAndOpen(large);
+    const { image } = await writeAndOpen(largeImage);
     expect(image).toMatchObject({
-      size: large.length,
-      sha256: createHash('sha256').update(large).digest('hex'),
+      size: largeImage.length,
+      sha256: createHash('sha256').update(largeImage).digest('hex'),
     });
-    expect((await readImageBytes(image)).equals(large)).toBe(true);
-    expect((await readImageBytes(image)).equals(large)).toBe(true);
+    expect((await readImageBytes(image)).equals(largeImage)).toBe(true);
+    expect((await readImageBytes(image)).equals(largeImage)).toBe(true);
   });
 
   it.each<[string, (file: string) => void]>([
     ['grows', file => appendFileSync(file, 'more')],
-    ['shrinks', file => writeFileSync(file, large.subarray(0, 1000))],
-    ['changes', file => writeFileSync(file, Buffer.from(large).fill('y', 700_000))],
-  ])('that %s meanwhile is not sent to its end', async (_, change) => {
-    const { file, image } = await writeAndOpen(large);
+    ['shrinks', file => writeFileSync(file, largeImage.subarray(0, 1000))],
+    ['changes', file => writeFileSync(file, Buffer.from(largeImage).fill('y', 700_000))],
+  ])('that %s after the check is refused while it is sent', async (_, change) => {
+    const { file, image } = await writeAndOpen(largeImage);
     change(file);
     await expect(readImageBytes(image)).rejects.toThrow(
-      'image picture changed while it was being sent',
+      'image image changed while it was being sent',
     );
   });
 
-  it('that was deleted meanwhile is reported', async () => {
-    const { file, image } = await writeAndOpen(large);
+  it('that was deleted after the check is reported', async () => {
+    const { file, image } = await writeAndOpen(largeImage);
     rmSync(file);
-    await expect(readImageBytes(image)).rejects.toThrow('picture does not exist');
+    await expect(readImageBytes(image)).rejects.toThrow('image does not exist');
   });
 
   it.runIf(isPosix)('may come through a pipe', async () => {
     const { ctx, home } = await testContext();
     const pipe = path.join(home, 'pipe');
-    writeFileSync(path.join(home, 'source'), large);
+    writeFileSync(path.join(home, 'source'), largeImage);
     execFileSync('sh', ['-c', 'mkfifo pipe; cat source > pipe &'], { cwd: home, stdio: 'ignore' });
-    const image = (await openImage(ctx, pipe)) as Bytes;
-    expect((await readImageBytes(image)).equals(large)).toBe(true);
+    const image = (await openImage(ctx, pipe)) as BytesImage;
+    expect((await readImageBytes(image)).equals(largeImage)).toBe(true);
   });
 });
 
@@ -78,11 +78,11 @@ describe('an image', () => {
     ],
   ])('may be given as %s', async (_, url) => {
     const { ctx } = await testContext();
-    expect(await readImageBytes((await openImage(ctx, url)) as Bytes)).toEqual(png(2, 1));
+    expect(await readImageBytes((await openImage(ctx, url)) as BytesImage)).toEqual(png(2, 1));
   });
 
   it.each(['https:///', 'https://[', 'HTTP://example.com/a.png', 'file:///etc/hostname'])(
-    'is not %s',
+    'is refused as %s',
     async source => {
       const { ctx } = await testContext();
       await expect(openImage(ctx, source)).rejects.toThrow(/not a valid URL|not an https URL/);

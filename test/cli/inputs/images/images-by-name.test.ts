@@ -6,10 +6,8 @@ import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { png } from '../../../support/png.ts';
 
-// Whatever takes the inputs of a run takes an image by the name of its input.
-
-/** Writes a wide and a narrow picture, and a prompt that says which stands where. */
-function project(): string {
+/** Writes a wide and a tall image, and a prompt whose answer has both in their order. */
+function createProject(): string {
   const home = temporaryDirectory();
   const outside = path.join(temporaryDirectory(), 'outside.png');
   writeFileSync(outside, png(1, 1));
@@ -35,7 +33,7 @@ function project(): string {
   return home;
 }
 
-const command = (home: string, line: string): Promise<CommandResult> =>
+const runCommand = (home: string, line: string): Promise<CommandResult> =>
   runInProcess(line.split(' '), { home, local: localService });
 
 it.each([
@@ -49,8 +47,8 @@ it.each([
   'compare two.prompt two.prompt --from by-column.csv --json',
   'compare two.prompt two.prompt --from one-of-them.csv --image front=wide.png --json',
   'test named.test.yaml --json',
-])('%s', async line => {
-  const { exitCode, stdout, stderr } = await command(project(), line);
+])('puts each image in the place of its name: %s', async line => {
+  const { exitCode, stdout, stderr } = await runCommand(createProject(), line);
   expect(stdout(), stderr()).toMatch(/2 × 1[^]*1 × 2/);
   expect(exitCode, stderr()).toBe(0);
 });
@@ -58,8 +56,8 @@ it.each([
 it.each([
   'prompts render two.prompt -i front=wide.png --image back=tall.png --json',
   'prompts render two.prompt --inputs values.yaml --json',
-])('%s', async line => {
-  const { stdout } = await command(project(), line);
+])('renders each image in the place of its name: %s', async line => {
+  const { stdout } = await runCommand(createProject(), line);
   const [front, back] = [png(2, 1), png(1, 2)].map(image => image.toString('base64'));
   expect(stdout()).toMatch(new RegExp(`front[^]*base64,${front?.replaceAll('+', '\\+')}[^]*back`));
   expect(stdout()).toContain(back);
@@ -75,27 +73,29 @@ it.each([
   ],
   ['batch two.prompt --from outside.csv', EXIT.runFailed, 'lies outside'],
   ['compare two.prompt two.prompt --from outside.csv', EXIT.usage, 'lies outside'],
-])('%s is refused', async (line, code, message) => {
-  const { exitCode, stderr, stdout } = await command(project(), line);
+])('refuses %s', async (line, code, message) => {
+  const { exitCode, stderr, stdout } = await runCommand(createProject(), line);
   expect(stderr() + stdout()).toContain(message);
   expect(exitCode).toBe(code);
 });
 
-it('a file that a case must not read is a fault of that case alone', async () => {
-  const { exitCode, stdout } = await command(project(), 'test outside.test.yaml');
+it('reports a file that a case must not read as a fault of that case alone', async () => {
+  const { exitCode, stdout } = await runCommand(createProject(), 'test outside.test.yaml');
   expect(stdout()).toContain('1 passed, 0 failed, 1 could not be run');
   expect(exitCode).toBe(EXIT.usage);
 
-  const dry = await command(project(), 'test outside.test.yaml --dry-run');
-  expect(dry.stderr()).toContain('lies outside');
-  expect(dry.exitCode).toBe(EXIT.usage);
-  expect(dry.stderr()).toContain('note: 2 cases checked; nothing was created\nnote: 1 creation:');
+  const dryRun = await runCommand(createProject(), 'test outside.test.yaml --dry-run');
+  expect(dryRun.stderr()).toContain('lies outside');
+  expect(dryRun.exitCode).toBe(EXIT.usage);
+  expect(dryRun.stderr()).toContain(
+    'note: 2 cases checked; nothing was created\nnote: 1 creation:',
+  );
 });
 
-it('runs rerun puts one in the place of its name and keeps the others', async () => {
-  const home = project();
-  await command(home, 'run two.prompt -i front=wide.png -i back=wide.png');
-  const { exitCode, stdout, stderr } = await command(
+it('replaces one image of a rerun by its name and keeps the others', async () => {
+  const home = createProject();
+  await runCommand(home, 'run two.prompt -i front=wide.png -i back=wide.png');
+  const { exitCode, stdout, stderr } = await runCommand(
     home,
     'runs rerun --last --image back=tall.png',
   );
@@ -112,8 +112,8 @@ it.each([
     '--image @wide.png',
     'error: image: @wide.png does not exist (USAGE_ERROR)\nGive the name of the image without @.',
   ],
-])('run two.prompt %s says how an image is given', async (flags, message) => {
-  const { exitCode, stderr } = await command(project(), `run two.prompt ${flags}`);
+])('explains how to name an image after a wrong %s', async (flags, message) => {
+  const { exitCode, stderr } = await runCommand(createProject(), `run two.prompt ${flags}`);
   expect(exitCode).toBe(EXIT.usage);
   expect(stderr()).toContain(message);
 });

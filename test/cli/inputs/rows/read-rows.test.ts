@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceRow } from '../../../../src/cli/inputs/rows/row.ts';
-import { type Format, readRows } from '../../../../src/cli/inputs/rows/row-source.ts';
+import { type RowFormat, readRows } from '../../../../src/cli/inputs/rows/row-source.ts';
 
 const signal = new AbortController().signal;
 const containing = (text: string): unknown => expect.stringContaining(text);
 
 /** Reads the rows of a text that arrives in chunks of `chunkSize` bytes. */
 async function readAllRows(
-  format: Format,
+  format: RowFormat,
   text: string | Uint8Array,
   chunkSize = 7,
 ): Promise<SourceRow[]> {
@@ -30,20 +30,20 @@ async function readAllRows(
   return rows;
 }
 
-/** Returns the inputs of a row; a row that is a fault, as it is. */
-const inputs = (row: SourceRow | undefined): unknown =>
+/** Returns the inputs of a row, or a faulty row unchanged. */
+const toInputs = (row: SourceRow | undefined): unknown =>
   row && 'inputs' in row
     ? { ...Object.fromEntries(row.inputs.text), images: row.inputs.images }
     : row;
 
 describe('CSV', () => {
-  test('the header names the inputs, rows are counted from 1 and know their line', async () => {
+  test('the header names the inputs, and rows have their number from 1 and their line', async () => {
     const rows = await readAllRows('csv', 'name,mood\nAda,sunny\n\nBo,rainy\n');
     expect(rows.map(({ row, line, id }) => ({ row, line, id }))).toEqual([
       { row: 1, line: 2, id: '1' },
       { row: 2, line: 4, id: '2' },
     ]);
-    expect(inputs(rows[1])).toEqual({ name: 'Bo', mood: 'rainy', images: [] });
+    expect(toInputs(rows[1])).toEqual({ name: 'Bo', mood: 'rainy', images: [] });
   });
 
   test.each([';', '\t', ','])(
@@ -54,15 +54,15 @@ describe('CSV', () => {
         ['Ada', '"1,2;3"', ''],
       ].map(cells => cells.join(delimiter));
       const rows = await readAllRows('csv', `\ufeff\n${lines.join('\n')}\n`);
-      expect(rows.map(inputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
+      expect(rows.map(toInputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
     },
   );
 
   test.each(['\ufeffsep=|\r\n', 'SEP=|\n', '\n sep=|\n\n'])(
-    'begins with the separator for Excel: %j',
+    'is read with the separator of its line for Excel: %j',
     async line => {
       const [row] = await readAllRows('csv', `${line}name|a,b;c\nAda|x\n`);
-      expect([inputs(row), row?.row, row?.line]).toEqual([
+      expect([toInputs(row), row?.row, row?.line]).toEqual([
         { name: 'Ada', 'a,b;c': 'x', images: [] },
         1,
         line.split('\n').length + 1,
@@ -75,7 +75,7 @@ describe('CSV', () => {
       'csv',
       '\ufeffname,place\r\n"Ada\r\nLovelace",here\r\n"two\nlines","a ""b"""\r\nx,y',
     );
-    expect(rows.map(inputs)).toEqual([
+    expect(rows.map(toInputs)).toEqual([
       { name: 'Ada\nLovelace', place: 'here', images: [] },
       { name: 'two\nlines', place: 'a "b"', images: [] },
       { name: 'x', place: 'y', images: [] },
@@ -88,17 +88,17 @@ describe('CSV', () => {
       'csv',
       'image10,id,image,caption,image2\nten.png,first,zero.png,Hi,two.png\n',
     );
-    expect(row).toMatchObject({ id: 'first', isNamed: true });
-    expect(inputs(row)).toEqual({ caption: 'Hi', images: ['zero.png', 'two.png', 'ten.png'] });
+    expect(row).toMatchObject({ id: 'first', hasOwnId: true });
+    expect(toInputs(row)).toEqual({ caption: 'Hi', images: ['zero.png', 'two.png', 'ten.png'] });
   });
 
   test('an empty cell leaves out the input, image or id', async () => {
     const [row] = await readAllRows('csv', 'id,name,mood,image\n,Ada,,\n');
     expect(row).toMatchObject({ id: '1' });
-    expect(inputs(row)).toEqual({ name: 'Ada', images: [] });
+    expect(toInputs(row)).toEqual({ name: 'Ada', images: [] });
   });
 
-  test('a row with too many or too few columns is at fault, the others are not', async () => {
+  test('too many or too few columns are a fault of their row alone', async () => {
     const rows = await readAllRows('csv', 'a,b\n1,2,3\n"x\ny"\n4,5\n');
     expect(rows).toMatchObject([
       { row: 1, line: 2, fault: '3 columns, but the header has 2' },
@@ -107,14 +107,14 @@ describe('CSV', () => {
     ]);
   });
 
-  test('quotes that enclose only part of a value are a fault of that row alone', async () => {
+  test('quotes that enclose only part of a value are a fault of their row alone', async () => {
     const rows = await readAllRows('csv', 'a,b\n1,"x" y\n2,3\n5 "feet",6\n');
     expect(rows).toMatchObject([
       { line: 2, fault: containing('column 2') },
       { line: 3 },
       { line: 4 },
     ]);
-    expect(inputs(rows[2])).toMatchObject({ a: '5 "feet"' });
+    expect(toInputs(rows[2])).toMatchObject({ a: '5 "feet"' });
   });
 
   test('quotes that are never closed are reported with the line on which they open', async () => {
@@ -128,7 +128,7 @@ describe('CSV', () => {
   test('a column without a name must stay empty', async () => {
     const rows = await readAllRows('csv', 'a,\n1,\n2,x\n');
     expect(rows).toMatchObject([
-      { line: 2, isNamed: false },
+      { line: 2, hasOwnId: false },
       { line: 3, fault: containing('no name') },
     ]);
   });
@@ -152,7 +152,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('whatever is written comes back, with the lines the records start at', async () => {
+  test('any written rows are read again, with the line on which each starts', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', 'é', '😀'),
       maxLength: 6,
@@ -163,15 +163,15 @@ describe('CSV', () => {
         records,
         fc.constantFrom('\n', '\r\n'),
         fc.integer({ min: 1, max: 9 }),
-        async (cells, end, size) => {
-          const withLf = (value: string): string => value.replaceAll('\r\n', '\n');
-          const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`;
-          const lines = cells.map(row => row.map(quoted).join(','));
-          const rows = await readAllRows('csv', [['a,b'], ...lines].join(end), size);
+        async (writtenRows, lineEnd, chunkSize) => {
+          const toLf = (value: string): string => value.replaceAll('\r\n', '\n');
+          const quote = (value: string): string => `"${value.replaceAll('"', '""')}"`;
+          const lines = writtenRows.map(row => row.map(quote).join(','));
+          const rows = await readAllRows('csv', ['a,b', ...lines].join(lineEnd), chunkSize);
 
-          expect(rows.map(row => [inputs(row), row.line])).toEqual(
-            cells.map(([a, b], index) => [
-              { ...(a && { a: withLf(a) }), ...(b && { b: withLf(b) }), images: [] },
+          expect(rows.map(row => [toInputs(row), row.line])).toEqual(
+            writtenRows.map(([a, b], index) => [
+              { ...(a && { a: toLf(a) }), ...(b && { b: toLf(b) }), images: [] },
               2 + lines.slice(0, index).reduce((sum, line) => sum + line.split('\n').length, 0),
             ]),
           );
@@ -188,7 +188,7 @@ describe('JSONL', () => {
       'jsonl',
       '{"name":"Ada","age":1.50,"ok":true}\n\n{"name":"Bo"}\r\n',
     );
-    expect(inputs(rows[0])).toEqual({ name: 'Ada', age: '1.50', ok: 'true', images: [] });
+    expect(toInputs(rows[0])).toEqual({ name: 'Ada', age: '1.50', ok: 'true', images: [] });
     expect(rows[1]).toMatchObject({ row: 2, line: 3, id: '2' });
   });
 
@@ -199,30 +199,30 @@ describe('JSONL', () => {
       imageInputs: [{ type: 'url', url: 'https://x.test/a.png' }],
     };
     const [row] = await readAllRows('jsonl', JSON.stringify(line));
-    expect(row).toMatchObject({ id: '7', isNamed: true });
-    expect(inputs(row)).toEqual({ a: 'b', images: ['https://x.test/a.png'] });
+    expect(row).toMatchObject({ id: '7', hasOwnId: true });
+    expect(toInputs(row)).toEqual({ a: 'b', images: ['https://x.test/a.png'] });
   });
 
   test('image fields of a flat map are images, as in a CSV file', async () => {
     const [row] = await readAllRows('jsonl', '{"image2":"b.png","image1":"a.png","x":"y"}');
-    expect(inputs(row)).toEqual({ x: 'y', images: ['a.png', 'b.png'] });
+    expect(toInputs(row)).toEqual({ x: 'y', images: ['a.png', 'b.png'] });
   });
 
-  test('a JSON list over several lines is named where it begins', async () => {
+  test('a JSON list over several lines is reported on the line on which it begins', async () => {
     const rows = await readAllRows('jsonl', '[{"a":"b"},\n{"a":"c"}]');
-    expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
+    expect(rows.map(row => ('fault' in row ? row.fault : toInputs(row)))).toEqual([
       'it is a JSON list; write each object on its own line, without the list',
       'it is not valid JSON',
     ]);
   });
 
-  test('what is not a row is a fault of its line and stops no other', async () => {
+  test('a line that is not a row is a fault of that line alone', async () => {
     const rows = await readAllRows(
       'jsonl',
       '{"a":\n[1]\n{"a":null}\n{"a":{"b":1}}\n{"id":null}\n{"textInputs":{},"x":"y"}\n' +
         `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n{"a":"b"}`,
     );
-    expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
+    expect(rows.map(row => ('fault' in row ? row.fault : toInputs(row)))).toEqual([
       'it is not valid JSON',
       'it is a JSON list; write each object on its own line, without the list',
       'the value of "a" is null',
@@ -235,23 +235,23 @@ describe('JSONL', () => {
     expect(rows.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  test('whatever is written comes back, however it is cut into pieces', async () => {
-    const map = fc.dictionary(
+  test('any written maps are read again, however the text is cut into chunks', async () => {
+    const anyMap = fc.dictionary(
       fc.string().filter(key => key !== 'id' && !key.startsWith('image')),
       fc.string(),
     );
     await fc.assert(
       fc.asyncProperty(
-        fc.array(map, { maxLength: 5 }),
+        fc.array(anyMap, { maxLength: 5 }),
         fc.integer({ min: 1, max: 20 }),
-        async (maps, size) => {
+        async (maps, chunkSize) => {
           const rows = await readAllRows(
             'jsonl',
-            maps.map(one => `${JSON.stringify(one)}\n`).join(''),
-            size,
+            maps.map(map => `${JSON.stringify(map)}\n`).join(''),
+            chunkSize,
           );
           expect(rows.map(row => 'inputs' in row && [...row.inputs.text])).toEqual(
-            maps.map(one => Object.entries(one)),
+            maps.map(map => Object.entries(map)),
           );
         },
       ),
@@ -259,8 +259,8 @@ describe('JSONL', () => {
   });
 });
 
-describe('ids', () => {
-  test('the second row of one id is at fault and goes by another', async () => {
+describe('the id of a row', () => {
+  test('that an earlier row has is a fault of the second row, which gets another one', async () => {
     const rows = await readAllRows('csv', 'id,a\nx,1\ny,2\nx,3\n');
     expect(rows).toMatchObject([
       { id: 'x' },
@@ -269,7 +269,7 @@ describe('ids', () => {
     ]);
   });
 
-  test('an id that equals the number of a row without an id is reported, whichever comes first', async () => {
+  test('may not equal the number of a row without an id, whichever comes first', async () => {
     expect(await readAllRows('csv', 'id,a\n,1\n1,2\n')).toMatchObject([
       { id: '1' },
       { fault: containing('row 1') },
@@ -287,7 +287,7 @@ test('an image from standard input is refused in a row', async () => {
   ]);
 });
 
-test('text that is not UTF-8 is refused rather than garbled', async () => {
+test('text that is not UTF-8 is refused', async () => {
   await expect(readAllRows('csv', Buffer.from('name\nJos\xe9\n', 'latin1'))).rejects.toThrow(
     'the rows is not valid UTF-8',
   );
@@ -296,12 +296,12 @@ test('text that is not UTF-8 is refused rather than garbled', async () => {
   );
 });
 
-test('rows of a long file are read as they are wanted', async () => {
-  let opened = 0;
+test('a long file is read only as far as its rows are requested', async () => {
+  let yieldedCount = 0;
   const open = async function* (): AsyncGenerator<Uint8Array> {
     yield Buffer.from('a\n');
     for (;;) {
-      opened += 1;
+      yieldedCount += 1;
       yield Buffer.from(`${'x'.repeat(1000)}\n`);
     }
   };
@@ -313,5 +313,5 @@ test('rows of a long file are read as they are wanted', async () => {
   expect((await rows.next()).value).toMatchObject({ row: 1 });
 
   await rows.return(undefined);
-  expect(opened).toBeLessThan(1000);
+  expect(yieldedCount).toBeLessThan(1000);
 });

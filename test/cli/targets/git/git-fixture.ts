@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ECHO } from '../../../support/project.ts';
 
-/** Runs git as a user with a name, with no other configuration, and gives what it prints. */
+/** Runs git with an identity and no other configuration, and returns its output. */
 export function git(folder: string, ...args: string[]): string {
   const identity = [
     '-c',
@@ -22,14 +22,15 @@ export function git(folder: string, ...args: string[]): string {
   });
 }
 
-export function promptSaying(text: string): string {
+export function createPrompt(text: string): string {
   return ECHO.replace('{{text}}', text);
 }
 
 /**
- * Makes a repository whose `x.prompt` says "first" in its first commit and "second" in its second.
+ * Creates a repository whose `x.prompt` contains "first" in its first commit and "second" in its
+ * second.
  */
-export function repository(folder: string): string {
+export function createRepository(folder: string): string {
   mkdirSync(folder, { recursive: true });
 
   // Without a template, which holds a dozen examples of hooks.
@@ -38,7 +39,7 @@ export function repository(folder: string): string {
   for (const text of ['first', 'second']) {
     writeFileSync(
       path.join(folder, 'x.prompt'),
-      promptSaying(text).replace('  schema:\n    text: string\n', ''),
+      createPrompt(text).replace('  schema:\n    text: string\n', ''),
     );
     git(folder, 'add', '.');
     git(folder, 'commit', '-qm', text);
@@ -47,8 +48,8 @@ export function repository(folder: string): string {
   return folder;
 }
 
-/** Writes a program that leaves a file behind when it is started. */
-export function program(file: string, marker: string): string {
+/** Writes a program that writes to the file `marker` when it is started. */
+export function writeProgram(file: string, marker: string): string {
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, `#!/bin/sh\necho "$0 $*" >> '${marker}'\n`);
   chmodSync(file, 0o755);

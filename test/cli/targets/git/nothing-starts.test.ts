@@ -16,10 +16,10 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
-import { git, program, repository } from './git-fixture.ts';
+import { createRepository, git, writeProgram } from './git-fixture.ts';
 
-/** Lets git fetch what is missing from a place of the stranger's choice. */
-const partialClone = (url: string, more = ''): string => `
+/** Returns a configuration that lets git fetch missing objects from a URL of the stranger. */
+const configurePartialClone = (url: string, more = ''): string => `
 [core]
   repositoryformatversion = 1
 [extensions]
@@ -37,26 +37,29 @@ const partialClone = (url: string, more = ''): string => `
 ${more}`;
 
 /**
- * Configurations that name a program, in all the ways that git's documentation lists, for a program
- * `p`.
+ * The configurations that name a program, in all ways that git's documentation lists; each is a
+ * function of the program's path.
  */
 const CONFIGURATIONS: Readonly<Record<string, (p: string) => string>> = {
-  'remote.<name>.uploadpack': p => partialClone('/tmp', `  uploadpack = "${p};"`),
+  'remote.<name>.uploadpack': p => configurePartialClone('/tmp', `  uploadpack = "${p};"`),
   'remote.<name>.uploadpack of a url of this machine': p =>
-    partialClone('file:///tmp', `  uploadpack = "${p};"`),
+    configurePartialClone('file:///tmp', `  uploadpack = "${p};"`),
   'remote.<name>.vcs': p =>
-    partialClone('/tmp', `  vcs = ${path.basename(p)}\n  receivepack = "${p};"`),
-  'ext::': p => partialClone(`ext::${p}`),
-  'url.<base>.insteadOf': p => partialClone('x:', `[url "ext::${p} "]\n  insteadOf = x:`),
-  'core.sshCommand': p => partialClone('ssh://localhost/x', `[core]\n  sshCommand = "${p}"`),
-  'core.gitProxy': p => partialClone('git://127.0.0.1:1/x', `[core]\n  gitProxy = "${p}"`),
+    configurePartialClone('/tmp', `  vcs = ${path.basename(p)}\n  receivepack = "${p};"`),
+  'ext::': p => configurePartialClone(`ext::${p}`),
+  'url.<base>.insteadOf': p => configurePartialClone('x:', `[url "ext::${p} "]\n  insteadOf = x:`),
+  'core.sshCommand': p =>
+    configurePartialClone('ssh://localhost/x', `[core]\n  sshCommand = "${p}"`),
+  'core.gitProxy': p => configurePartialClone('git://127.0.0.1:1/x', `[core]\n  gitProxy = "${p}"`),
   'credential.helper and core.askPass': p =>
-    partialClone(
+    configurePartialClone(
       'http://127.0.0.1:1/',
       `[credential]\n  helper = "!${p}"\n[core]\n  askPass = "${p}"`,
     ),
-  'core.alternateRefsCommand': p => partialClone('/tmp', `[core]\n  alternateRefsCommand = "${p}"`),
-  'uploadpack.packObjectsHook': p => partialClone('.', `[uploadpack]\n  packObjectsHook = "${p}"`),
+  'core.alternateRefsCommand': p =>
+    configurePartialClone('/tmp', `[core]\n  alternateRefsCommand = "${p}"`),
+  'uploadpack.packObjectsHook': p =>
+    configurePartialClone('.', `[uploadpack]\n  packObjectsHook = "${p}"`),
   'core.fsmonitor': p => `[core]\n  fsmonitor = "${p}"\n  untrackedCache = true\n`,
   'core.hooksPath': p => `[core]\n  hooksPath = "${path.dirname(p)}"\n`,
   'hook.<name>.command': p =>
@@ -85,10 +88,10 @@ const CONFIGURATIONS: Readonly<Record<string, (p: string) => string>> = {
 };
 
 /**
- * Ways to bring a repository, as an unpacked archive or a clone can hold them, given one that is
- * ready.
+ * The forms in which an unpacked archive or a clone can contain a repository; each function gives an
+ * ordinary one that form.
  */
-const PLANTINGS = {
+const REPOSITORY_FORMS = {
   'as .git': () => {},
   'as a bare folder': (folder: string) => {
     for (const name of readdirSync(path.join(folder, '.git'))) {
@@ -119,7 +122,7 @@ let oldBlob = '';
 
 beforeAll(() => {
   if (!isPosix) return;
-  template = repository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
+  template = createRepository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
   oldBlob = git(template, 'rev-parse', 'HEAD~1:x.prompt').trim();
 });
 
@@ -127,26 +130,29 @@ afterAll(() => {
   if (template !== '') rmSync(template, { recursive: true });
 });
 
-/** Returns a clone of the user's that holds a folder of a stranger's. */
-function plant(configuration: (p: string) => string, planting: (folder: string) => void): Planted {
+/** Creates a clone of the user that contains a repository of a stranger. */
+function plantRepository(
+  configuration: (p: string) => string,
+  changeForm: (folder: string) => void,
+): PlantedRepository {
   const home = temporaryDirectory();
   const folder = path.join(home, 'clone/vendor');
   cpSync(template, path.join(home, 'clone'), { recursive: true });
   cpSync(template, folder, { recursive: true });
   const marker = path.join(home, 'started');
 
-  const p = program(path.join(home, 'clone/vendor/hooks-of-mine/p'), marker);
+  const p = writeProgram(path.join(home, 'clone/vendor/hooks-of-mine/p'), marker);
   for (const hook of [
     'reference-transaction',
     'post-index-change',
     'post-checkout',
     'fsmonitor-watchman',
   ]) {
-    program(path.join(path.dirname(p), hook), marker);
-    program(path.join(folder, '.git/hooks', hook), marker);
+    writeProgram(path.join(path.dirname(p), hook), marker);
+    writeProgram(path.join(folder, '.git/hooks', hook), marker);
   }
 
-  const remoteHelper = program(path.join(home, 'bin/git-remote-p'), marker);
+  const remoteHelper = writeProgram(path.join(home, 'bin/git-remote-p'), marker);
   writeFileSync(
     path.join(path.dirname(p), 'included'),
     CONFIGURATIONS['remote.<name>.uploadpack']?.(p) ?? '',
@@ -158,7 +164,7 @@ function plant(configuration: (p: string) => string, planting: (folder: string) 
   // Git fetches missing objects unless something forbids it.
   rmSync(path.join(folder, '.git/objects', oldBlob.slice(0, 2), oldBlob.slice(2)), { force: true });
   writeFileSync(path.join(folder, '.git/config'), configuration(p), { flag: 'a' });
-  planting(folder);
+  changeForm(folder);
   const env = { PATH: `${path.dirname(remoteHelper)}:${process.env['PATH'] ?? ''}` };
 
   return {
@@ -168,28 +174,28 @@ function plant(configuration: (p: string) => string, planting: (folder: string) 
   };
 }
 
-interface Planted {
+interface PlantedRepository {
   readonly home: string;
   readonly isStarted: () => boolean;
   readonly run: (...argv: string[]) => Promise<CommandResult>;
 }
 
-const MISSING = '0123456789012345678901234567890123456789';
+const MISSING_COMMIT = '0123456789012345678901234567890123456789';
 
-const FETCHING = Object.entries(CONFIGURATIONS).filter(([name]) =>
+const FETCHING_CONFIGURATIONS = Object.entries(CONFIGURATIONS).filter(([name]) =>
   /uploadpack|^ext|include/u.test(name),
 );
 
 // The planted programs are scripts of sh.
 describe.runIf(isPosix).each([
   ['as .git', Object.entries(CONFIGURATIONS)],
-  ['as a bare folder', FETCHING],
-  ['behind a .git file', FETCHING],
-  ['as alternates of another', FETCHING],
-] as const)('a repository planted %s', (planting, configurations) => {
+  ['as a bare folder', FETCHING_CONFIGURATIONS],
+  ['behind a .git file', FETCHING_CONFIGURATIONS],
+  ['as alternates of another', FETCHING_CONFIGURATIONS],
+] as const)('a repository planted %s', (form, configurations) => {
   it.each(configurations)('starts nothing by %s', async (_, configuration) => {
-    const { run, isStarted } = plant(configuration, PLANTINGS[planting]);
-    for (const revision of ['HEAD', 'HEAD~1', MISSING]) {
+    const { run, isStarted } = plantRepository(configuration, REPOSITORY_FORMS[form]);
+    for (const revision of ['HEAD', 'HEAD~1', MISSING_COMMIT]) {
       await run('prompts', 'render', `clone/vendor/x.prompt@git:${revision}`);
     }
     expect(isStarted()).toBe(false);
@@ -197,7 +203,7 @@ describe.runIf(isPosix).each([
 });
 
 it.runIf(isPosix)('refuses a folder that looks like a bare repository, and names it', async () => {
-  const { run, home } = plant(() => '', PLANTINGS['as a bare folder']);
+  const { run, home } = plantRepository(() => '', REPOSITORY_FORMS['as a bare folder']);
   const { exitCode, stderr } = await run('run', 'clone/vendor/x.prompt@git:HEAD');
   expect(stderr()).toContain(
     `${realpathSync.native(path.join(home, 'clone/vendor'))} looks like a bare git repository`,

@@ -18,20 +18,20 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { hasGit, hasLinks, isPosix } from '../../../support/system.ts';
-import { git, promptSaying, repository } from './git-fixture.ts';
+import { createPrompt, createRepository, git } from './git-fixture.ts';
 
 let template = '';
 
 beforeAll(() => {
-  if (hasGit) template = repository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
+  if (hasGit) template = createRepository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
 });
 
 afterAll(() => {
   if (template !== '') rmSync(template, { recursive: true });
 });
 
-/** Returns the folder of a new repository that holds what `repository` makes. */
-function newRepository(folder: string): string {
+/** Copies the repository of `createRepository` to a folder. */
+function copyRepository(folder: string): string {
   cpSync(template, folder, { recursive: true });
   return folder;
 }
@@ -41,7 +41,7 @@ let clone = '';
 
 beforeEach(() => {
   home = temporaryDirectory();
-  if (hasGit) clone = newRepository(path.join(home, 'clone'));
+  if (hasGit) clone = copyRepository(path.join(home, 'clone'));
 });
 
 const run = (
@@ -49,54 +49,54 @@ const run = (
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> => runInProcess(argv, { home, local: localService, env });
 
-async function rendered(target: string, env?: Readonly<Record<string, string>>): Promise<string> {
+async function render(target: string, env?: Readonly<Record<string, string>>): Promise<string> {
   const { stdout, stderr } = await run(['prompts', 'render', target], env);
   return stdout() || stderr();
 }
 
 describe.runIf(hasGit)('a revision of a prompt file', () => {
   it.each(['HEAD~1', 'main~1', 'main^', ':/first'])('is found as %s', async revision => {
-    expect(await rendered(`clone/x.prompt@git:${revision}`)).toContain('first');
+    expect(await render(`clone/x.prompt@git:${revision}`)).toContain('first');
   });
 
   it('is found in a linked worktree', async () => {
     git(clone, 'worktree', 'add', '-q', '../tree', '-b', 'other');
-    expect(await rendered('tree/x.prompt@git:HEAD~1')).toContain('first');
+    expect(await render('tree/x.prompt@git:HEAD~1')).toContain('first');
   });
 
   it('is found in a submodule', async () => {
-    const outer = newRepository(path.join(home, 'outer'));
+    const outer = copyRepository(path.join(home, 'outer'));
     git(outer, 'submodule', '--quiet', 'add', clone, 'inner');
-    expect(await rendered('outer/inner/x.prompt@git:HEAD~1')).toContain('first');
+    expect(await render('outer/inner/x.prompt@git:HEAD~1')).toContain('first');
   });
 
   it.runIf(hasLinks)(
-    'is found in a folder that is gone, below one whose name git could misread, and through a link',
+    'is found in a deleted folder with a name that git could misread, through a link',
     async () => {
-      const odd = path.join(clone, '-a :(top)b');
-      mkdirSync(odd);
-      writeFileSync(path.join(odd, '_p.prompt'), 'partial');
+      const oddFolder = path.join(clone, '-a :(top)b');
+      mkdirSync(oddFolder);
+      writeFileSync(path.join(oddFolder, '_p.prompt'), 'partial');
       writeFileSync(
-        path.join(odd, 'y.prompt'),
-        promptSaying('{{>p}}').replace(/input:[^]*?string\n/u, ''),
+        path.join(oddFolder, 'y.prompt'),
+        createPrompt('{{>p}}').replace(/input:[^]*?string\n/u, ''),
       );
       git(clone, 'add', '.');
       git(clone, 'commit', '-qm', 'odd');
       git(clone, 'rm', '-rq', '--', '-a :(top)b');
       symlinkSync(clone, path.join(home, 'link'));
 
-      expect(await rendered('link/-a :(top)b/y.prompt@git:HEAD')).toContain('partial');
+      expect(await render('link/-a :(top)b/y.prompt@git:HEAD')).toContain('partial');
     },
   );
 
   it('is that of the repository of the file, whatever repository the environment names', async () => {
-    const other = newRepository(path.join(home, 'other'));
+    const other = copyRepository(path.join(home, 'other'));
     const env = {
       GIT_DIR: path.join(other, '.git'),
       GIT_WORK_TREE: other,
       GIT_OBJECT_DIRECTORY: '/nowhere',
     };
-    expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
+    expect(await render('clone/x.prompt@git:HEAD~1', env)).toContain('first');
   });
 
   it.runIf(hasLinks).each([
@@ -107,7 +107,7 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
     ['clone/link.prompt@git:HEAD', 'link.prompt is a link in that revision'],
     ['elsewhere/x.prompt@git:HEAD', 'it is not in a git repository'],
     ['empty/x.prompt@git:HEAD', 'does not lead to a git repository'],
-  ])('%s is refused', async (target, message) => {
+  ])('is refused as %s', async (target, message) => {
     symlinkSync('x.prompt', path.join(clone, 'link.prompt'));
     git(clone, 'add', '.');
     git(clone, 'commit', '-qm', 'link');
@@ -119,26 +119,26 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
 });
 
 describe.runIf(isPosix)('git', () => {
-  /** Returns a git that writes down its arguments and environment, then runs git. */
-  function spy(): { env: Record<string, string>; seen: () => string } {
+  /** Creates a program that logs its arguments and environment, then runs git. */
+  function createGitSpy(): { env: Record<string, string>; readLog: () => string } {
     const log = path.join(home, 'log');
-    const real = process.env['PATH'] ?? '';
+    const realPath = process.env['PATH'] ?? '';
     mkdirSync(path.join(home, 'bin'));
     const file = path.join(home, 'bin/git');
     writeFileSync(
       file,
-      `#!/bin/sh\n{ echo "$@"; env; } >> '${log}'\nPATH='${real}' exec git "$@"\n`,
+      `#!/bin/sh\n{ echo "$@"; env; } >> '${log}'\nPATH='${realPath}' exec git "$@"\n`,
     );
     chmodSync(file, 0o755);
 
     return {
-      env: { PATH: `${path.dirname(file)}:${real}` },
-      seen: () => readFileSync(log, 'utf8'),
+      env: { PATH: `${path.dirname(file)}:${realPath}` },
+      readLog: () => readFileSync(log, 'utf8'),
     };
   }
 
-  it('sees no key, no PROMPTRUN_ variable and no variable that leads it elsewhere', async () => {
-    const { env, seen } = spy();
+  it('gets no key, no PROMPTRUN_ variable and no variable that redirects it', async () => {
+    const { env, readLog } = createGitSpy();
     mkdirSync(path.join(home, 'data'), { mode: 0o700 });
     const models =
       'providers:\n  mine:\n    baseUrl: https://example.com/v1\n    apiKeyEnv: MY_SECRET\n';
@@ -149,14 +149,15 @@ describe.runIf(isPosix)('git', () => {
       PROMPTRUN_API_KEY: 'k3',
       GIT_EXEC_PATH: '/k4',
     };
-    await rendered('clone/x.prompt@git:HEAD', { ...env, ...secrets, GIT_SSH_COMMAND: 'k5' });
+    await render('clone/x.prompt@git:HEAD', { ...env, ...secrets, GIT_SSH_COMMAND: 'k5' });
 
-    expect(seen()).not.toMatch(/=\/?k\d$|^PROMPTRUN_|^GIT_(?:EXEC_PATH|SSH)/mu);
+    expect(readLog()).toContain('rev-parse');
+    expect(readLog()).not.toMatch(/=\/?k\d$|^PROMPTRUN_|^GIT_(?:EXEC_PATH|SSH)/mu);
   });
 
   it('may fetch nothing, run no hook and start nothing else', async () => {
-    const { env, seen } = spy();
-    await rendered('clone/x.prompt@git:HEAD', {
+    const { env, readLog } = createGitSpy();
+    await render('clone/x.prompt@git:HEAD', {
       ...env,
       GIT_ALLOW_PROTOCOL: 'file',
       GIT_NO_LAZY_FETCH: '0',
@@ -164,7 +165,7 @@ describe.runIf(isPosix)('git', () => {
 
     const settings =
       '-c safe.bareRepository=explicit -c core.hooksPath=/dev/null -c core.fsmonitor=false';
-    const calls = seen()
+    const calls = readLog()
       .split('\n')
       .filter(line => line.includes(settings));
 
@@ -174,8 +175,8 @@ describe.runIf(isPosix)('git', () => {
       'cat-file',
     ]);
 
-    expect(seen()).toMatch(/^GIT_ALLOW_PROTOCOL=none$/mu);
-    expect(seen()).toMatch(/^GIT_NO_LAZY_FETCH=1$/mu);
+    expect(readLog()).toMatch(/^GIT_ALLOW_PROTOCOL=none$/mu);
+    expect(readLog()).toMatch(/^GIT_NO_LAZY_FETCH=1$/mu);
   });
 
   it('is never taken from the working directory', async () => {
@@ -201,10 +202,10 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
     git(clone, '-c', 'safe.directory=*', 'config', 'safe.directory', '*');
     expect((await run(['run', 'clone/x.prompt@git:HEAD'])).exitCode).toBe(EXIT.usage);
 
-    const safe = realpathSync.native(clone);
-    writeFileSync(path.join(home, '.gitconfig'), `[Safe]\n\tdirectory = "${safe}" ; mine\n`);
+    const safeFolder = realpathSync.native(clone);
+    writeFileSync(path.join(home, '.gitconfig'), `[Safe]\n\tdirectory = "${safeFolder}" ; mine\n`);
 
-    expect(await rendered('clone/x.prompt@git:HEAD~1')).toContain('first');
+    expect(await render('clone/x.prompt@git:HEAD~1')).toContain('first');
   });
 
   it.runIf(hasLinks)('is refused behind a link of another user', async () => {
@@ -222,7 +223,7 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
       GIT_CONFIG_KEY_0: 'safe.directory',
       GIT_CONFIG_VALUE_0: '*',
     };
-    expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
+    expect(await render('clone/x.prompt@git:HEAD~1', env)).toContain('first');
   });
 });
 
@@ -241,12 +242,12 @@ describe.runIf(hasGit)('a revision that the user did not type', () => {
 
   it('is refused in a test file that lies about the name of its prompt', async () => {
     const name = 'x.prompt@git:HEAD';
-    writeFileSync(path.join(clone, `${name}.prompt`), promptSaying('planted'));
+    writeFileSync(path.join(clone, `${name}.prompt`), createPrompt('planted'));
     writeFileSync(path.join(clone, `${name}.test.yaml`), 'cases: [{}]\n');
     expect((await run(['test', 'clone'])).exitCode).toBe(EXIT.usage);
   });
 
-  it('makes a bad row as a path of a row', async () => {
+  it('is refused as an image of a row', async () => {
     writeFileSync(path.join(home, 'rows.csv'), 'image\na.png@git:HEAD\n');
     writeFileSync(path.join(home, 'a.png@git:HEAD'), 'x');
     const { exitCode, stderr } = await run([

@@ -1,34 +1,34 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeConfig } from '../../../src/cli/inputs/describe-config.ts';
+import { readInputFields } from '../../../src/cli/inputs/read-input-fields.ts';
 
-/** The names a config is read for, and those that are none. */
-const NAMES = (
+/** Names that have a meaning in configs, and names that objects inherit. */
+const CONFIG_NAMES = (
   'textInputs imageInputs inputsJTD variables images properties metadata imageCount enum elements options ' +
   'multiple min defaultValues type ref __proto__ constructor'
 ).split(' ');
 
-const UNKNOWN = { isKnown: false, text: [], images: [] };
+const UNKNOWN_FIELDS = { isKnown: false, text: [], images: [] };
 
-describe('a list of configs, as rows of a search hold it', () => {
+describe('a list of configs, as in search results', () => {
   const texts = { textInputs: { topic: {} } };
   const images = { imageInputs: [{ description: 'A photo' }] };
 
-  it('has the texts of all and the images of the first that names any', () => {
+  it('has the texts of all configs and the images of the first that has any', () => {
     const fields = {
       isKnown: true,
       text: [{ key: 'topic', required: true }],
       images: [{ description: 'A photo' }],
     };
-    expect(describeConfig([{ ...texts, ...images }])).toEqual(fields);
-    expect(describeConfig([texts, images, images])).toEqual(fields);
-    expect(describeConfig([texts, texts]).text).toEqual(fields.text);
+    expect(readInputFields([{ ...texts, ...images }])).toEqual(fields);
+    expect(readInputFields([texts, images, images])).toEqual(fields);
+    expect(readInputFields([texts, texts]).text).toEqual(fields.text);
   });
 
   it.each([[[]], [[texts, { something: 'else' }]], [[[texts]]]])(
-    'is unknown otherwise: %j',
+    'is unknown if it is empty or has an unknown part: %j',
     configs => {
-      expect(describeConfig(configs)).toEqual(UNKNOWN);
+      expect(readInputFields(configs)).toEqual(UNKNOWN_FIELDS);
     },
   );
 });
@@ -43,7 +43,7 @@ describe('keyed objects', () => {
       },
       imageInputs: [{ description: 'A photo' }, {}],
     };
-    expect(describeConfig(config)).toEqual({
+    expect(readInputFields(config)).toEqual({
       isKnown: true,
       text: [
         { key: 'place', description: 'Where', required: true },
@@ -54,14 +54,14 @@ describe('keyed objects', () => {
     });
   });
 
-  it('takes a field with a default as optional, even if it says it is required', () => {
-    expect(describeFields({ textInputs: { topic: { required: true, default: '' } } })).toEqual([
+  it('takes a field with a default as optional, even if it is declared as required', () => {
+    expect(readTextFields({ textInputs: { topic: { required: true, default: '' } } })).toEqual([
       { key: 'topic', required: false, default: '' },
     ]);
   });
 
-  it('takes a field that says nothing of it as required', () => {
-    expect(describeFields({ textInputs: { topic: {} } })).toEqual([
+  it('takes a field as required by default', () => {
+    expect(readTextFields({ textInputs: { topic: {} } })).toEqual([
       { key: 'topic', required: true },
     ]);
   });
@@ -74,7 +74,7 @@ describe('keyed objects', () => {
       days: { type: 'array', enum: ['mon', 'tue'] },
       tone: { options: { warm: 'Warm' } },
     };
-    const { text, images } = describeConfig({ textInputs, imageInputs: [{ name: 'photo' }] });
+    const { text, images } = readInputFields({ textInputs, imageInputs: [{ name: 'photo' }] });
     expect(text).toEqual([
       { key: 'count', required: true, type: 'integer' },
       { key: 'tags', required: true, type: 'array', items: 'number' },
@@ -86,12 +86,12 @@ describe('keyed objects', () => {
   });
 
   it('distinguishes a prompt without inputs from one that does not describe them', () => {
-    expect(describeConfig({ textInputs: {}, imageInputs: [] })).toEqual({
+    expect(readInputFields({ textInputs: {}, imageInputs: [] })).toEqual({
       isKnown: true,
       text: [],
       images: [],
     });
-    expect(describeConfig({ imageInputs: [{}] })).toEqual({
+    expect(readInputFields({ imageInputs: [{}] })).toEqual({
       isKnown: true,
       text: [],
       images: [{}],
@@ -102,13 +102,13 @@ describe('keyed objects', () => {
     const config: unknown = JSON.parse(
       '{"textInputs": {"__proto__": {"description": "p"}, "constructor": {}, "variables": {"type": "string"}, "inputsJTD": {"type": "string"}}}',
     );
-    expect(describeFields(config).map(field => field.key)).toEqual([
+    expect(readTextFields(config).map(field => field.key)).toEqual([
       '__proto__',
       'constructor',
       'variables',
       'inputsJTD',
     ]);
-    expect(describeFields(config)[0]).toEqual({
+    expect(readTextFields(config)[0]).toEqual({
       key: '__proto__',
       required: true,
       description: 'p',
@@ -131,7 +131,7 @@ describe('JSON Type Definition', () => {
     metadata: { imageCount: 2 },
   };
 
-  const described = {
+  const expectedFields = {
     isKnown: true,
     text: [
       { key: 'topic', description: 'What about', required: true },
@@ -143,29 +143,31 @@ describe('JSON Type Definition', () => {
     images: [{}, {}],
   };
 
-  it('is read at the top', () => {
-    expect(describeConfig({ inputsJTD })).toEqual(described);
+  it('is read as inputsJTD of the config', () => {
+    expect(readInputFields({ inputsJTD })).toEqual(expectedFields);
   });
 
-  it('is read inside textInputs', () => {
-    expect(describeConfig({ textInputs: { inputsJTD } })).toEqual(described);
+  it('is read as inputsJTD of textInputs', () => {
+    expect(readInputFields({ textInputs: { inputsJTD } })).toEqual(expectedFields);
   });
 
-  it('reads the schema itself at the top, and in place of the texts', () => {
-    expect(describeConfig(inputsJTD)).toEqual(described);
-    expect(describeConfig({ textInputs: inputsJTD })).toEqual(described);
-    const named = { textInputs: { properties: { description: 'what it has', required: true } } };
-    expect(describeFields(named)).toMatchObject([
+  it('is read in place of the config, and in place of the texts', () => {
+    expect(readInputFields(inputsJTD)).toEqual(expectedFields);
+    expect(readInputFields({ textInputs: inputsJTD })).toEqual(expectedFields);
+    const textCalledProperties = {
+      textInputs: { properties: { description: 'what it has', required: true } },
+    };
+    expect(readTextFields(textCalledProperties)).toMatchObject([
       { key: 'properties', description: 'what it has' },
     ]);
   });
 
-  it('lets imageInputs describe the images', () => {
+  it('leaves the description of images to imageInputs', () => {
     expect(
-      describeConfig({ textInputs: { inputsJTD }, imageInputs: [{ description: 'One' }] }).images,
+      readInputFields({ textInputs: { inputsJTD }, imageInputs: [{ description: 'One' }] }).images,
     ).toEqual([{ description: 'One' }]);
     expect(
-      describeConfig({
+      readInputFields({
         inputsJTD: { properties: {} },
         imageInputs: { metadata: { imageCount: 1 } },
       }),
@@ -176,11 +178,11 @@ describe('JSON Type Definition', () => {
     });
   });
 
-  it('follows references no further than they lead', () => {
+  it('is unknown if a reference leads nowhere or in a circle', () => {
     const definitions = { a: { ref: 'b' }, b: { ref: 'a' } };
     for (const ref of ['a', 'none']) {
-      expect(describeConfig({ inputsJTD: { definitions, properties: { x: { ref } } } })).toEqual(
-        UNKNOWN,
+      expect(readInputFields({ inputsJTD: { definitions, properties: { x: { ref } } } })).toEqual(
+        UNKNOWN_FIELDS,
       );
     }
   });
@@ -193,7 +195,7 @@ describe('JSON Type Definition', () => {
       l: { elements: { type: 'int32' } },
       o: { properties: {} },
     };
-    expect(describeFields({ inputsJTD: { properties } })).toEqual([
+    expect(readTextFields({ inputsJTD: { properties } })).toEqual([
       { key: 'n', required: true, type: 'number' },
       { key: 'i', required: true, type: 'integer' },
       { key: 'b', required: true, type: 'boolean' },
@@ -216,7 +218,7 @@ describe('variables', () => {
     one: { type: 2, options: ['x'], multiple: false },
   };
 
-  const described = [
+  const expectedTexts = [
     { key: 'topic', description: 'What about', required: true },
     { key: 'note', required: false },
     { key: 'blank', required: true },
@@ -234,17 +236,17 @@ describe('variables', () => {
       'inside textInputs',
       { textInputs: { variables }, imageInputs: { images: [{ description: 'A photo' }] } },
     ],
-  ])('are read %s', (_where, config) => {
-    expect(describeConfig(config)).toEqual({
+  ])('are read %s', (_place, config) => {
+    expect(readInputFields(config)).toEqual({
       isKnown: true,
-      text: described,
+      text: expectedTexts,
       images: [{ description: 'A photo' }],
     });
   });
 
-  it('use the name inside if the key only numbers them', () => {
+  it('have the name inside if their key is a number', () => {
     expect(
-      describeFields({
+      readTextFields({
         variables: { 17: { name: 'topic', type: 0 }, tone: { name: 'Tone', type: 0 } },
       }),
     ).toEqual([
@@ -273,12 +275,12 @@ describe('anything else', () => {
     [{ inputsJTD: { properties: { x: 'string' } } }],
     [{ inputsJTD: { properties: {}, metadata: { imageCount: -1 } } }],
     [{ inputsJTD: { metadata: { imageCount: 1e6 } } }],
-  ])('is not known: %j', config => {
-    expect(describeConfig(config)).toEqual(UNKNOWN);
+  ])('is unknown: %j', config => {
+    expect(readInputFields(config)).toEqual(UNKNOWN_FIELDS);
   });
 
-  it('never throws, whatever the config holds, and describes only texts', () => {
-    const name = fc.constantFrom(...NAMES);
+  it('never throws, and has only texts in its fields, whatever the config contains', () => {
+    const name = fc.constantFrom(...CONFIG_NAMES);
     const { config } = fc.letrec(tie => ({
       config: fc.oneof(
         { depthSize: 'large' },
@@ -289,7 +291,7 @@ describe('anything else', () => {
     }));
     fc.assert(
       fc.property(fc.oneof(config, fc.jsonValue()), value => {
-        const { isKnown, text, images } = describeConfig(value);
+        const { isKnown, text, images } = readInputFields(value);
         expect(isKnown || (text.length === 0 && images.length === 0)).toBe(true);
         expect(new Set(text.map(field => field.key)).size).toBe(text.length);
 
@@ -305,8 +307,8 @@ describe('anything else', () => {
   });
 });
 
-function describeFields(config: unknown) {
-  return describeConfig(config).text;
+function readTextFields(config: unknown) {
+  return readInputFields(config).text;
 }
 
 /** Returns an object as a parser makes it, with `__proto__` as its own key. */

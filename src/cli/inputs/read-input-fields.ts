@@ -8,17 +8,17 @@ import {
 } from '../../utils/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
 import {
-  buildTextField,
+  asBoolean,
+  createTextField,
   FIELD_TYPES,
   type ImageField,
   type InputFields,
-  readBoolean,
   readDefaultText,
   readOptional,
   readScalarTexts,
   requireObject,
   type TextField,
-  UnknownShape,
+  UnknownShapeError,
 } from './input-fields.ts';
 
 /** More images than any prompt needs. */
@@ -27,11 +27,12 @@ const MAX_IMAGES = 100;
 /** Maximum number of references to follow between definitions. */
 const MAX_REFERENCES = 10;
 
-/** The keywords of JSON Type Definition that hold required and optional inputs. */
+/** The keywords of JSON Type Definition (RFC 8927) that hold required and optional inputs. */
 const JTD_FORMS = ['properties', 'optionalProperties'] as const;
+/** All keywords of a definition of inputs. */
 const JTD_KEYWORDS = [...JTD_FORMS, 'additionalProperties', 'definitions', 'metadata'];
 
-const UNKNOWN: InputFields = { isKnown: false, text: [], images: [] };
+const UNKNOWN_FIELDS: InputFields = { isKnown: false, text: [], images: [] };
 
 /**
  * Returns the inputs that a prompt's config describes, in any of three shapes: (a) keyed objects
@@ -39,16 +40,16 @@ const UNKNOWN: InputFields = { isKnown: false, text: [], images: [] };
  * instead of the config or its texts; (c) `variables` and `images`. A search row may have a list of
  * configs. A shape counts as known only if every part of it does. Never throws.
  */
-export function describeConfig(config: unknown): InputFields {
-  return Array.isArray(config) ? describeConfigs(readListAt(config)) : describeSingleConfig(config);
+export function readInputFields(config: unknown): InputFields {
+  return Array.isArray(config) ? mergeInputFields(readListAt(config)) : readSingleConfig(config);
 }
 
 /** Merges the texts of all configs, and takes the images of the first that has any. */
-function describeConfigs(configs: readonly unknown[]): InputFields {
-  const descriptions = configs.map(describeSingleConfig);
+function mergeInputFields(configs: readonly unknown[]): InputFields {
+  const descriptions = configs.map(readSingleConfig);
   const isKnown =
     descriptions.length > 0 && descriptions.every(({ isKnown: isShapeKnown }) => isShapeKnown);
-  if (!isKnown) return UNKNOWN;
+  if (!isKnown) return UNKNOWN_FIELDS;
 
   const text = pickFirstByKey(descriptions.flatMap(fields => fields.text));
   const images = descriptions.find(fields => fields.images.length > 0)?.images ?? [];
@@ -59,15 +60,15 @@ function pickFirstByKey(fields: readonly TextField[]): TextField[] {
   return [...new Map(fields.toReversed().map(field => [field.key, field])).values()].toReversed();
 }
 
-function describeSingleConfig(config: unknown): InputFields {
+function readSingleConfig(config: unknown): InputFields {
   try {
     const jtd = findJtd(config);
-    const text = jtd === undefined ? findTextFields(config) : describeJtdFields(jtd);
+    const text = jtd === undefined ? findTextFields(config) : readJtdFields(jtd);
     const images = findImageFields(config, jtd);
-    if (text === undefined && images === undefined) return UNKNOWN;
+    if (text === undefined && images === undefined) return UNKNOWN_FIELDS;
     return { isKnown: true, text: pickFirstByKey(text ?? []), images: images ?? [] };
   } catch (error) {
-    if (error instanceof UnknownShape) return UNKNOWN;
+    if (error instanceof UnknownShapeError) return UNKNOWN_FIELDS;
     throw error;
   }
 }
@@ -80,28 +81,28 @@ function findTextFields(config: unknown): TextField[] | undefined {
   );
   if (variables !== undefined) {
     return Object.entries(requireObject(variables)).map(([key, variable]) =>
-      describeVariable(key, requireObject(variable)),
+      readVariableField(key, requireObject(variable)),
     );
   }
 
   if (texts === undefined) return undefined;
   return Object.entries(requireObject(texts)).map(([key, input]) =>
-    describeKeyedInput(key, requireObject(input)),
+    readKeyedInput(key, requireObject(input)),
   );
 }
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
-function describeKeyedInput(key: string, input: UncheckedObject): TextField {
+function readKeyedInput(key: string, input: UncheckedObject): TextField {
   const type = readOptional(readValueAt(input, 'type'), formatScalar);
   const choices =
     readValueAt(input, 'enum') ??
     readValueAt(input, 'options') ??
     readValueAt(input, 'items', 'enum');
-  const isRequired = readOptional(readValueAt(input, 'required'), readBoolean) !== false;
+  const isRequired = readOptional(readValueAt(input, 'required'), asBoolean) !== false;
   const isMultiple =
-    readOptional(readValueAt(input, 'multiple'), readBoolean) === true || type === 'array';
+    readOptional(readValueAt(input, 'multiple'), asBoolean) === true || type === 'array';
 
-  return buildTextField(key, {
+  return createTextField(key, {
     required: isRequired && readValueAt(input, 'optional') !== true,
     choiceValues: choices,
     description: findFirstText(input, 'description', 'title', 'label'),
@@ -116,7 +117,7 @@ function describeKeyedInput(key: string, input: UncheckedObject): TextField {
  * Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with
  * `options` it is a choice.
  */
-function describeVariable(key: string, variable: UncheckedObject): TextField {
+function readVariableField(key: string, variable: UncheckedObject): TextField {
   readOptional(readValueAt(variable, 'type'), formatScalar);
   const multiple = readValueAt(variable, 'multiple');
   const isMultiple = isJsonObject(multiple) || multiple === true;
@@ -124,10 +125,10 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
     text => text !== '',
   );
 
-  // Such keys only number the variables; the names are inside.
-  const name =
-    /^\d+$/u.test(key) || isUuid(key) ? (findFirstText(variable, 'name', 'key') ?? key) : key;
-  return buildTextField(name, {
+  // A variable with a number or an id as its key has its name inside.
+  const isNamedInside = /^\d+$/u.test(key) || isUuid(key);
+  const name = (isNamedInside ? findFirstText(variable, 'name', 'key') : undefined) ?? key;
+  return createTextField(name, {
     required: readValueAt(variable, 'allowEmpty') !== true,
     choiceValues: readValueAt(variable, 'options'),
     description: findFirstText(variable, 'description', 'label', 'title'),
@@ -166,12 +167,12 @@ function findJtd(config: unknown): UncheckedObject | undefined {
   return jtd === undefined ? undefined : requireObject(jtd);
 }
 
-/** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
-function describeJtdFields(schema: UncheckedObject): TextField[] {
+/** Reads shape (b): JSON Type Definition, with `description` and `default` in the metadata. */
+function readJtdFields(schema: UncheckedObject): TextField[] {
   const definitions = readValueAt(schema, 'definitions');
   return JTD_FORMS.flatMap(form =>
     Object.entries(readValueAt(schema, form) ?? {}).map(([key, property]) =>
-      describeProperty(key, resolveReference(property, definitions), {
+      readJtdProperty(key, resolveReference(property, definitions), {
         required: form === 'properties',
         definitions,
       }),
@@ -179,7 +180,7 @@ function describeJtdFields(schema: UncheckedObject): TextField[] {
   );
 }
 
-function describeProperty(
+function readJtdProperty(
   key: string,
   property: UncheckedObject,
   { required, definitions }: { readonly required: boolean; readonly definitions: unknown },
@@ -193,7 +194,7 @@ function describeProperty(
   );
   const scalar = isObjectForm ? 'object' : FIELD_TYPES[type];
 
-  return buildTextField(key, {
+  return createTextField(key, {
     required,
     choiceValues: readValueAt(elements ?? property, 'enum'),
     description:
@@ -202,11 +203,11 @@ function describeProperty(
     default: readOptional(readValueAt(metadata, 'default'), readDefaultText),
     type: elements === undefined ? scalar : 'array',
     items: FIELD_TYPES[findFirstText(elements, 'type') ?? ''],
-    multiple: elements !== undefined ? {} : undefined,
+    multiple: elements === undefined ? undefined : {},
   });
 }
 
-/** Follows `{ref: name}` into the definitions. @throws {UnknownShape} if it leads nowhere */
+/** Follows `{ref: name}` into the definitions. @throws {UnknownShapeError} if it leads nowhere */
 function resolveReference(form: unknown, definitions: unknown): UncheckedObject {
   let target = form;
   for (let step = 0; step < MAX_REFERENCES; step += 1) {
@@ -214,7 +215,7 @@ function resolveReference(form: unknown, definitions: unknown): UncheckedObject 
     if (typeof name !== 'string') return requireObject(target);
     target = readValueAt(definitions, name);
   }
-  throw new UnknownShape();
+  throw new UnknownShapeError();
 }
 
 /** Returns the images from the first place that names any; undefined if none does. */
@@ -229,20 +230,20 @@ function findImageFields(config: unknown, jtd: unknown): readonly ImageField[] |
   const counts = [jtd, inputs, readValueAt(inputs, 'inputsJTD')]
     .map(source => readValueAt(source, 'metadata', 'imageCount'))
     .filter(count => count !== undefined);
-  const lists = [...namedLists, ...counts.map(buildUnnamedImages)].map(list =>
+  const lists = [...namedLists, ...counts.map(createUnnamedImages)].map(list =>
     readListAt(list).map(readImageField),
   );
-  if (lists.some(images => images.length > MAX_IMAGES)) throw new UnknownShape();
+  if (lists.some(images => images.length > MAX_IMAGES)) throw new UnknownShapeError();
   if (lists.length > 0) return lists.find(images => images.length > 0) ?? lists[0];
   if (inputs === undefined) return undefined;
   if (isJsonObject(inputs) && Object.keys(inputs).length === 0) return [];
 
-  throw new UnknownShape();
+  throw new UnknownShapeError();
 }
 
-function buildUnnamedImages(count: unknown): readonly UncheckedObject[] {
+function createUnnamedImages(count: unknown): readonly UncheckedObject[] {
   const length = toCount(count);
-  if (length === undefined || length > MAX_IMAGES) throw new UnknownShape();
+  if (length === undefined || length > MAX_IMAGES) throw new UnknownShapeError();
   return Array.from({ length }, () => ({}));
 }
 
