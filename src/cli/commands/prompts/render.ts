@@ -162,7 +162,7 @@ function shortenUrl(url: string): string {
 }
 
 /**
- * Returns a opener of images as URLs: `data:` URLs of files and standard input, other URLs
+ * Returns an opener of images as URLs: `data:` URLs of files and standard input, other URLs
  * unchanged. Fetches nothing.
  */
 function createImageUrlOpener(ctx: Context): ImageOpener<string> {
