@@ -5,7 +5,7 @@ import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
 import type { BatchJournal } from '../jobs/batch-journal.ts';
-import { collectHandoverRows } from '../jobs/provider-batch/batch-handover.ts';
+import { collectHandoverRows, type HandoverRow } from '../jobs/provider-batch/batch-handover.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, throwIfStrayColumn } from './prepare-batch.ts';
@@ -70,7 +70,7 @@ class ResumedRowsCheck {
   readonly #ctx: Context;
   readonly #batch: PreparedBatch;
   readonly #earlierState: EarlierState;
-  readonly #handoverRows: ReturnType<typeof collectHandoverRows>;
+  readonly #handoverRows: ReadonlyMap<string, HandoverRow>;
   /** The ids in journal and results for which no row was found yet. */
   readonly #idsWithoutRow: Set<string>;
   /** The ids of results without a run for which no row was found yet. */

@@ -1,6 +1,7 @@
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { listDoubtHints } from '../creation/in-doubt.ts';
+import type { RunRequest } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
@@ -60,7 +61,7 @@ function createRowJob(
   { id, row }: SourceRow,
   readSourceRow: RowJob['readSourceRow'],
 ): RowJob {
-  const buildRequest = async (): ReturnType<typeof prepareRow> => {
+  const buildRequest = async (): Promise<RunRequest> => {
     const keptRow = readSourceRow();
     if (isFaulty(keptRow)) throw usageError(keptRow.fault);
     return prepareRow(ctx, batch, keptRow);

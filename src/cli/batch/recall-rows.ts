@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/spending/budget.ts';
-import type { collectHandoverRows } from '../jobs/provider-batch/batch-handover.ts';
+import type { HandoverRow } from '../jobs/provider-batch/batch-handover.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { collectEarlierSpending, type RecalledJobs, recallJobs } from '../jobs/recall-jobs.ts';
 import { findUnknownRunStep, reportSecondPayments } from '../jobs/second-payments.ts';
@@ -27,7 +27,7 @@ export function countEarlierRuns(
     handoverRows,
   }: {
     readonly recalledJobs: RecalledJobs;
-    readonly handoverRows: ReturnType<typeof collectHandoverRows>;
+    readonly handoverRows: ReadonlyMap<string, HandoverRow>;
   },
 ): void {
   const jobSpending = collectEarlierSpending(recalledJobs);

@@ -15,6 +15,7 @@ import {
   readRows,
   toRepeatableSource,
 } from '../inputs/rows/row-source.ts';
+import type { BatchFacts } from '../jobs/batch-journal.ts';
 import type { Job, JobOutcome } from '../jobs/job.ts';
 import { runJobs } from '../jobs/job-engine.ts';
 import { getConcurrency } from '../jobs/paced-connection.ts';
@@ -25,7 +26,7 @@ import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
-import { type BatchFiles, isNewJournal, openBatchFiles } from './open-files.ts';
+import { isNewJournal, openBatchFiles } from './open-files.ts';
 import { type OpenBatch, planBatchRow, planBatchRows, type RowJob } from './planned-rows.ts';
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress-line.ts';
@@ -150,10 +151,7 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
 }
 
 /** Returns the facts that a resumed batch must share with this one. */
-function getBatchFacts({
-  batch,
-  firstPass,
-}: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
+function getBatchFacts({ batch, firstPass }: OpenBatch): BatchFacts {
   const { connection, promptVersionId, runOptions } = batch;
   return {
     service: connection.serviceName,

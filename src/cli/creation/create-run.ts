@@ -22,8 +22,8 @@ import {
   type CreationResult,
   classifyCreationError,
 } from './creation-result.ts';
-import { type SearchResult, searchRuns } from './find-run.ts';
 import { CreationInDoubtError, explainDoubt } from './in-doubt.ts';
+import { type SearchResult, searchRuns } from './search-runs.ts';
 import {
   stoppedBeforeAnswerError,
   stoppedBeforeSendingError,

@@ -2,8 +2,8 @@ import { ValidationError } from '../../client/errors.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../core/errors.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
-import { searchRuns } from './find-run.ts';
 import { CreationInDoubtError } from './in-doubt.ts';
+import { searchRuns } from './search-runs.ts';
 
 /** The time for which a service keeps idempotency keys, in milliseconds. */
 const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;

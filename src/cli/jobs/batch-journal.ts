@@ -29,7 +29,7 @@ import {
 } from './read-journal.ts';
 
 /** The facts that all jobs of a batch share; resuming a batch with others would mix results. */
-interface BatchFacts {
+export interface BatchFacts {
   /** The base URL, or `local` for the embedded service. */
   readonly service: string;
   readonly promptVersionId: string;

@@ -227,10 +227,9 @@ function parseEntry(line: UncheckedObject, service: string): JournalEntry | unde
   };
 }
 
-function parseHandover(
-  key: string,
-  line: UncheckedObject,
-): HandoverEvent | HandoverProgressEvent | DamagedLine {
+type HandoverLine = HandoverEvent | HandoverProgressEvent | DamagedLine;
+
+function parseHandover(key: string, line: UncheckedObject): HandoverLine {
   const { promptVersionId, rows } = line;
   if (rows === undefined) {
     return {
@@ -261,7 +260,7 @@ function isHandoverRow(row: unknown): row is [id: string, inputsDigest: string] 
 }
 
 /** Reads a mark of an earlier version, which wrote handovers as marks with JSON in them. */
-function parseMark(id: string, mark: string): ReturnType<typeof parseHandover> | undefined {
+function parseMark(id: string, mark: string): HandoverLine | undefined {
   const key = OLD_HANDOVER_ID.exec(id)?.groups?.['key'];
   if (key === undefined) return undefined;
   const line = parseJson(mark);

@@ -12,7 +12,7 @@ import type { PlannedJob } from './job-engine.ts';
 import { formatError } from './job-errors.ts';
 import { parseEndedResult, planResumedJob, type RetryFlags } from './plan-resumed-job.ts';
 import { collectHandoverRows } from './provider-batch/batch-handover.ts';
-import { handOverByVersion } from './provider-batch/hand-over-jobs.ts';
+import { type HandoverParts, handOverByVersion } from './provider-batch/hand-over-jobs.ts';
 import { collectEarlierSpending, type RecalledJobs, recallJobs } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
 import { findUnknownRunStep, reportSecondPayments } from './second-payments.ts';
@@ -195,9 +195,7 @@ export class ResumableRequests {
     });
   }
 
-  #buildHandoverParts(
-    settle: (job: Job, outcome: JobOutcome) => Promise<void>,
-  ): Parameters<typeof handOverByVersion>[1] {
+  #buildHandoverParts(settle: (job: Job, outcome: JobOutcome) => Promise<void>): HandoverParts {
     const { journal, stop, budget, cancel, retryUnknown } = this.#options;
     return {
       ctx: this.#ctx,

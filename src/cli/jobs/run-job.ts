@@ -8,7 +8,7 @@ import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { type CreatedRun, mayHaveBeenSent } from '../creation/creation-result.ts';
 import { CreationInDoubtError } from '../creation/in-doubt.ts';
 import type { Budget } from '../creation/spending/budget.ts';
-import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
+import { buildRunBody, type RunBody, type RunRequest } from '../inputs/request-body.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan, RunDetails } from './job.ts';
@@ -143,7 +143,7 @@ class RunningJob {
     }
   }
 
-  async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
+  async #createOnce(body: RunBody): Promise<CreatedRun> {
     const { ctx, connection, journal, budget, estimatedCredits, stopSignal } = this.#context;
     const creation = await createAndWait(ctx, connection, body, {
       retries: 0,

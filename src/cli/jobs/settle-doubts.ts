@@ -1,12 +1,12 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { CreationInDoubtError } from '../creation/in-doubt.ts';
 import {
   type SearchOptions,
   type SearchResult,
   searchRuns,
   type UnansweredCreation,
-} from '../creation/find-run.ts';
-import { CreationInDoubtError } from '../creation/in-doubt.ts';
+} from '../creation/search-runs.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
 const HOUR_MS = 3_600_000;

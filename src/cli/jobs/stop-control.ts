@@ -92,7 +92,7 @@ export class StopControl {
   listen(ctx: Context, tally: { readonly runningCount: number }): () => void {
     const onAbort = (): void => {
       const reason = ctx.signal.reason as Error;
-      // A signal before this call would have ended the command.
+      // The signal came before `onInterrupt` below, which doesn't report it again.
       if (reason instanceof InterruptedError) this.#interruptedBy ??= reason.signal;
       this.drop(reason);
     };

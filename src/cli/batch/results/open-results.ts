@@ -17,11 +17,51 @@ import { type BatchOptions, isTableName } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
 import { existsAlreadyError, type ResultsSink, resultsFileError } from './results-file.ts';
 
-/** Returns the journal's path for a batch without a file of results; creates its folder. */
-export function createJournalPath(ctx: Context): string {
-  makeDirectory(ctx.stateDir, 0o700);
-  const stamp = new Date(ctx.clock.now()).toISOString().replaceAll(/[:.]/gu, '-');
-  return path.join(ctx.stateDir, `batch-${stamp}-${process.pid}.jsonl.journal`);
+/**
+ * Opens the file of results, the device or pipe, or standard output.
+ *
+ * @throws {CliError} if it can't be written
+ */
+export async function openResults(
+  ctx: Context,
+  { out, stream, resume, excel, sorted }: BatchOptions,
+  earlierStates: ReadonlyMap<string, JobState>,
+): Promise<ResultsSink> {
+  if (out === undefined) {
+    const { openStreamResults } = await import('./stream-results.ts');
+    return openStreamResults(ctx, { stream, excel, sorted });
+  }
+  if (!isTableName(out)) return JsonlResults.open(ctx, { out, resume });
+  const { CsvResults } = await import('./csv-results.ts');
+  return CsvResults.open(ctx, { out, resume, excel }, earlierStates);
+}
+
+/**
+ * Locks the results against other batches.
+ *
+ * @throws {CliError} if another batch is writing to them
+ */
+export async function lockResults(
+  { clock }: Context,
+  filePath: string,
+  name: string,
+): Promise<Release> {
+  let release: Release | undefined;
+  try {
+    release = await waitForLock(toContainedPath(filePath), clock, DEATH_DELAY_MS);
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') throw resultsFileError(error, filePath, name);
+    throw unwritableFileError(`${name}.lock`, error);
+  }
+
+  if (release === undefined) {
+    throw usageError(
+      `another batch is writing to ${name}`,
+      'Wait until it ends, or name another file with --out.',
+    );
+  }
+
+  return release;
 }
 
 /** Checks, before any request, that the output files may and can be written. */
@@ -80,49 +120,9 @@ function throwIfMisspelt(filePath: string, name: string, sourcePath: string): vo
   );
 }
 
-/**
- * Opens the file of results, the device or pipe, or standard output.
- *
- * @throws {CliError} if it can't be written
- */
-export async function openResults(
-  ctx: Context,
-  { out, stream, resume, excel, sorted }: BatchOptions,
-  earlierStates: ReadonlyMap<string, JobState>,
-): Promise<ResultsSink> {
-  if (out === undefined) {
-    const { openStreamResults } = await import('./stream-results.ts');
-    return openStreamResults(ctx, { stream, excel, sorted });
-  }
-  if (!isTableName(out)) return JsonlResults.open(ctx, { out, resume });
-  const { CsvResults } = await import('./csv-results.ts');
-  return CsvResults.open(ctx, { out, resume, excel }, earlierStates);
-}
-
-/**
- * Locks the results against other batches.
- *
- * @throws {CliError} if another batch is writing to them
- */
-export async function lockResults(
-  { clock }: Context,
-  filePath: string,
-  name: string,
-): Promise<Release> {
-  let release: Release | undefined;
-  try {
-    release = await waitForLock(toContainedPath(filePath), clock, DEATH_DELAY_MS);
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') throw resultsFileError(error, filePath, name);
-    throw unwritableFileError(`${name}.lock`, error);
-  }
-
-  if (release === undefined) {
-    throw usageError(
-      `another batch is writing to ${name}`,
-      'Wait until it ends, or name another file with --out.',
-    );
-  }
-
-  return release;
+/** Returns the journal's path for a batch without a file of results; creates its folder. */
+export function createJournalPath(ctx: Context): string {
+  makeDirectory(ctx.stateDir, 0o700);
+  const stamp = new Date(ctx.clock.now()).toISOString().replaceAll(/[:.]/gu, '-');
+  return path.join(ctx.stateDir, `batch-${stamp}-${process.pid}.jsonl.journal`);
 }

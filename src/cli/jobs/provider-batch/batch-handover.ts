@@ -18,7 +18,7 @@ export interface BatchHandover {
   batchId?: string | undefined;
 }
 
-interface HandoverRow {
+export interface HandoverRow {
   /** The name of its request. */
   readonly customId: string;
   readonly inputsDigest: string;

@@ -7,7 +7,7 @@ import type { Budget, Reservation } from '../../creation/spending/budget.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { type Job, type JobOutcome, toFailedOutcome } from '../job.ts';
 import { isFatal } from '../job-errors.ts';
-import type { BatchSessionParts } from './batch-session.ts';
+import type { BatchSessionParts, ProviderAccess } from './batch-session.ts';
 
 export interface ProviderBatchParts extends BatchSessionParts {
   readonly connection: Connection;
@@ -54,10 +54,7 @@ export class BatchPacker {
   /** True if the cap leaves no room for more rows. */
   #isCapped = false;
 
-  constructor(
-    parts: ProviderBatchParts,
-    { batches, provider }: { readonly batches: ProviderBatches; readonly provider: BatchProvider },
-  ) {
+  constructor(parts: ProviderBatchParts, { batches, provider }: ProviderAccess) {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;

@@ -62,26 +62,6 @@ export interface BatchSessionParts {
 }
 
 /**
- * Returns the provider of a version's model.
- *
- * @throws {CliError} if it has no batches, or can't be reached
- */
-export async function findBatchProvider(
-  { providerBatches }: Connection,
-  promptVersionId: string,
-): Promise<{ batches: ProviderBatches; provider: BatchProvider }> {
-  if (!providerBatches) {
-    throw usageError('--provider-batch works only on the embedded service', 'Add --profile local.');
-  }
-
-  const batches = await providerBatches();
-  const provider = await batches.getProvider(promptVersionId).catch((error: unknown) => {
-    throw toCliError(error);
-  });
-  return { batches, provider };
-}
-
-/**
  * Submits, finds, awaits, collects and cancels batches at a provider; writes each step to the
  * journal.
  */
@@ -278,6 +258,32 @@ export class BatchSession {
     await ctx.clock.sleep(ms, stop.stopSignal).catch(() => {});
     return !stop.isStopping();
   }
+}
+
+/** The provider of a version's model, and what prepares its requests and takes its answers. */
+export interface ProviderAccess {
+  readonly batches: ProviderBatches;
+  readonly provider: BatchProvider;
+}
+
+/**
+ * Returns the provider of a version's model.
+ *
+ * @throws {CliError} if it has no batches, or can't be reached
+ */
+export async function findBatchProvider(
+  { providerBatches }: Connection,
+  promptVersionId: string,
+): Promise<ProviderAccess> {
+  if (!providerBatches) {
+    throw usageError('--provider-batch works only on the embedded service', 'Add --profile local.');
+  }
+
+  const batches = await providerBatches();
+  const provider = await batches.getProvider(promptVersionId).catch((error: unknown) => {
+    throw toCliError(error);
+  });
+  return { batches, provider };
 }
 
 /**

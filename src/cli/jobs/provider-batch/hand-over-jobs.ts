@@ -16,6 +16,9 @@ export async function* handOverJobs(
   yield* handOverByVersion(new Map([[parts.promptVersionId, jobs]]), parts);
 }
 
+/** The things that the handovers of all versions share. */
+export type HandoverParts = Omit<ProviderBatchParts, 'promptVersionId'>;
+
 /**
  * Hands over the jobs of several versions, each version in its own batches: all before it waits for
  * any.
@@ -24,7 +27,7 @@ export async function* handOverJobs(
  */
 export async function* handOverByVersion(
   jobsByVersion: ReadonlyMap<string, PlannedJobs>,
-  parts: Omit<ProviderBatchParts, 'promptVersionId'>,
+  parts: HandoverParts,
 ): AsyncGenerator<PlannedJob> {
   const handovers: { readonly handover: VersionHandover; readonly jobs: PlannedJobs }[] = [];
   for (const [promptVersionId, jobs] of jobsByVersion) {
