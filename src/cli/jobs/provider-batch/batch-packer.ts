@@ -7,7 +7,7 @@ import type { Budget, Reservation } from '../../creation/spending/budget.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { type Job, type JobOutcome, toFailedOutcome } from '../job.ts';
 import { isFatal } from '../job-errors.ts';
-import type { BatchSessionParts, ProviderAccess } from './batch-session.ts';
+import type { BatchProviderAccess, BatchSessionParts } from './batch-session.ts';
 
 export interface ProviderBatchParts extends BatchSessionParts {
   readonly connection: Connection;
@@ -54,7 +54,7 @@ export class BatchPacker {
   /** True if the cap leaves no room for more rows. */
   #isCapped = false;
 
-  constructor(parts: ProviderBatchParts, { batches, provider }: ProviderAccess) {
+  constructor(parts: ProviderBatchParts, { batches, provider }: BatchProviderAccess) {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;

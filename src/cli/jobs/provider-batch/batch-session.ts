@@ -261,7 +261,7 @@ export class BatchSession {
 }
 
 /** The provider of a version's model, and what prepares its requests and takes its answers. */
-export interface ProviderAccess {
+export interface BatchProviderAccess {
   readonly batches: ProviderBatches;
   readonly provider: BatchProvider;
 }
@@ -274,7 +274,7 @@ export interface ProviderAccess {
 export async function findBatchProvider(
   { providerBatches }: Connection,
   promptVersionId: string,
-): Promise<ProviderAccess> {
+): Promise<BatchProviderAccess> {
   if (!providerBatches) {
     throw usageError('--provider-batch works only on the embedded service', 'Add --profile local.');
   }

@@ -22,7 +22,7 @@ import {
   type PreparedRow,
   type ProviderBatchParts,
 } from './batch-packer.ts';
-import { BatchSession, type ProviderAccess } from './batch-session.ts';
+import { type BatchProviderAccess, BatchSession } from './batch-session.ts';
 
 /** The jobs of one version, handed over to its provider in batches. */
 export class VersionHandover {
@@ -37,7 +37,7 @@ export class VersionHandover {
   /** The handovers whose results have not been collected. */
   readonly #openHandovers = new Set<BatchHandover>();
 
-  constructor(parts: ProviderBatchParts, { batches, provider }: ProviderAccess) {
+  constructor(parts: ProviderBatchParts, { batches, provider }: BatchProviderAccess) {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;
