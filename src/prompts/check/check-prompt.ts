@@ -10,6 +10,7 @@ import { isPartialFile } from '../slug.ts';
 import { inProcessTasks, type PromptTasks } from '../tasks/prompt-tasks.ts';
 import { type ParseTextOptions, parsePromptText } from '../tasks/read-prompt.ts';
 
+/** The options of a check. */
 export interface CheckOptions extends ParseTextOptions {
   readonly models?: KnownModels | undefined;
   /** True if a missing model is a note, not a fault; default false. */

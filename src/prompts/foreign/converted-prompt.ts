@@ -30,6 +30,7 @@ export interface ConvertedPrompt {
   readonly template?: PromptTemplate;
 }
 
+/** A case of the test file, with what its tests need to know about the source. */
 export interface ConvertedCase {
   readonly line: number;
   /** The number of its checks that were left out. */
@@ -108,6 +109,7 @@ export interface PromptTemplate extends GeneratedPrompt {
   readonly text: string;
 }
 
+/** A note on a part of the source that was left out or changed. */
 export interface ConversionNote {
   readonly file: string;
   readonly line: number;

@@ -28,9 +28,9 @@ export type FileFormat =
    */
   | { readonly kind: 'other'; readonly name: string; readonly fault?: FileFault };
 
-const GITHUB_NAME = /\.prompt\.ya?ml$/u;
-const YAML_NAME = /\.ya?ml$/iu;
-const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
+const GITHUB_FILE_NAME = /\.prompt\.ya?ml$/u;
+const YAML_FILE_NAME = /\.ya?ml$/iu;
+const TEXT_FILE_NAME = /\.(?:md|markdown|txt)$/iu;
 
 /** Matches a YAML key. Prompt files begin with front matter or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
@@ -40,7 +40,7 @@ const FRONT_MATTER_START = /^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u;
 
 /** Returns the format of a file, which its name or its content shows. */
 export function detectFormat(file: string, text: string): FileFormat {
-  if (GITHUB_NAME.test(file)) return { kind: 'foreign', foreignFormat: GITHUB_MODELS };
+  if (GITHUB_FILE_NAME.test(file)) return { kind: 'foreign', foreignFormat: GITHUB_MODELS };
 
   const hasPromptExtension = file.endsWith('.prompt');
   if (hasPromptExtension && (FRONT_MATTER_START.test(text) || !YAML_KEY.test(text))) {
@@ -59,17 +59,19 @@ export function detectFormat(file: string, text: string): FileFormat {
   if (document !== undefined && isEvaluation(document)) return { kind: 'evaluation' };
 
   if (isJsonObject(document) && isLlmTemplate(document)) {
-    if (YAML_NAME.test(file)) return { kind: 'foreign', foreignFormat: LLM_TEMPLATE };
+    if (YAML_FILE_NAME.test(file)) return { kind: 'foreign', foreignFormat: LLM_TEMPLATE };
     return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
   }
 
   if (hasPromptExtension) return { kind: 'prompt' };
-  if (TEXT_NAME.test(file)) return { kind: 'foreign', foreignFormat: detectTextFormat(file, text) };
+  if (TEXT_FILE_NAME.test(file)) {
+    return { kind: 'foreign', foreignFormat: detectTextFormat(file, text) };
+  }
 
   const name = isJsonObject(document) ? describeMap(document) : undefined;
-  const fault =
-    parsedYaml instanceof FileFault && YAML_NAME.test(file) ? { fault: parsedYaml } : {};
-  return { kind: 'other', name: name ?? describeByEnding(file, text), ...fault };
+  const faultField =
+    parsedYaml instanceof FileFault && YAML_FILE_NAME.test(file) ? { fault: parsedYaml } : {};
+  return { kind: 'other', name: name ?? describeByEnding(file, text), ...faultField };
 }
 
 /** The formats of Markdown and text files; the first match counts. */
@@ -100,8 +102,8 @@ function explainFormat(format: FileFormat, file: string): string {
 
   if (format.kind === 'promptfoo' || format.kind === 'evaluation') {
     const name = format.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
-    const items = format.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
-    const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}${items}`;
+    const itemsFlag = format.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
+    const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}${itemsFlag}`;
     return `this is ${name}, not a prompt file: convert it with \`${command}\``;
   }
 
@@ -121,6 +123,7 @@ function isPromptfooConfig(document: JsonValue, file: string): boolean {
   return has('prompts') ? hasModels || hasTests : hasModels && hasTests;
 }
 
+/** Returns what a map in YAML or JSON is, with its article; undefined if it is unknown. */
 function describeMap(map: { readonly [key: string]: JsonValue }): string | undefined {
   const hasAny = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(map, key));
   if (hasAny('_type') && hasAny('template', 'messages', 'prompt')) return 'a prompt of LangChain';
@@ -146,7 +149,7 @@ const FORMATS_BY_ENDING: readonly (readonly [ending: RegExp, name: string])[] = 
   [/\.json$/iu, 'JSON'],
   [/\.csv$/iu, 'a table (CSV)'],
   [/\.toml$/iu, 'TOML'],
-  [YAML_NAME, 'YAML of an unknown form'],
+  [YAML_FILE_NAME, 'YAML of an unknown form'],
   [/\.(?:[cm]?[jt]sx?|py|sh|rb|go)$/iu, 'a program'],
 ];
 

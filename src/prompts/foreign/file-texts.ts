@@ -43,21 +43,21 @@ export function formatPromptFile(
   body: readonly Piece[],
   { usedInTags = [], optional = [], defaults = {}, schemas = {} }: InputDeclarations = {},
 ): string {
-  const names = [...new Set([...listInputs(body), ...usedInTags, ...optional])];
+  const inputNames = [...new Set([...listInputs(body), ...usedInTags, ...optional])];
   const properties = Object.fromEntries(
-    names.map(name => [name, findOwnValue(schemas, name) ?? { type: 'string' }]),
+    inputNames.map(name => [name, findOwnValue(schemas, name) ?? { type: 'string' }]),
   );
-  const requiredNames = names.filter(
+  const requiredNames = inputNames.filter(
     name => !optional.includes(name) && !Object.hasOwn(defaults, name),
   );
-  const knownDefaults = Object.entries(defaults).filter(([name]) => names.includes(name));
+  const usedDefaults = Object.entries(defaults).filter(([name]) => inputNames.includes(name));
   const input = {
     schema: { type: 'object', properties, required: requiredNames },
-    ...(knownDefaults.length > 0 && { default: Object.fromEntries(knownDefaults) }),
+    ...(usedDefaults.length > 0 && { default: Object.fromEntries(usedDefaults) }),
   };
   const frontMatter = {
     ...fields,
-    ...(names.length > 0 && { input }),
+    ...(inputNames.length > 0 && { input }),
     ...(output !== undefined && { output }),
   };
 
@@ -72,6 +72,7 @@ export function withEndMark(body: readonly Piece[]): readonly Piece[] {
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END_MARK] : body;
 }
 
+/** Returns the text of a models file. */
 export function formatModelsFile(
   models: readonly JsonObject[],
   providers: JsonObject = {},
@@ -80,6 +81,7 @@ export function formatModelsFile(
   return stringify({ ...providersField, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
+/** Returns the content of a test file, without the fields that say nothing. */
 export function buildTestFile({
   model,
   models,
@@ -105,6 +107,7 @@ export function buildTestFile({
   };
 }
 
+/** Returns the text of a test file. */
 export function formatTestFile(content: JsonObject): string {
   return stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
 }

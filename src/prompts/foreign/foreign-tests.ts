@@ -7,6 +7,7 @@ export interface ForeignTests {
   readonly notes: readonly { readonly line: number; readonly message: string }[];
 }
 
+/** A case of a foreign file. */
 export interface ForeignCase {
   readonly name: string;
   /** The line of the case in its file, from 1. */
@@ -17,6 +18,7 @@ export interface ForeignCase {
   readonly expect: readonly ForeignExpectation[];
 }
 
+/** An expectation of a foreign file, with the inputs and data of its case filled in, except in `llm`. */
 export type ForeignExpectation = {
   /** The line, from 1. */
   readonly line: number;

@@ -15,6 +15,7 @@ import { fillInputs } from './template-pieces.ts';
 /** Returns the expectation of an evaluator for a row. */
 type Evaluator = (row: TestRow) => ForeignExpectation;
 
+/** A row of `testData`, with its fields as texts. */
 interface TestRow {
   readonly line: number;
   readonly fields: Readonly<Record<string, string>>;
@@ -107,6 +108,7 @@ function findExcessFault(rowCount: number, evaluatorCount: number): string | und
   return `its rows and evaluators make more than ${formatNumber(BOUNDS.checks)} checks`;
 }
 
+/** What the reading of each row needs. */
 interface TestRowContext {
   readonly evaluators: readonly Evaluator[];
   /** The inputs of the prompt. */
@@ -160,33 +162,34 @@ interface EvaluatorPlace {
 
 const EVALUATOR_KINDS = ['string', 'llm', 'uses'];
 const LLM_EVALUATOR_KEYS = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
-const KNOWN_KINDS = 'the kinds are string, llm and uses';
+const KNOWN_KINDS_MESSAGE = 'the kinds are string, llm and uses';
 
 function readEvaluator(item: YamlValue, number: number, addNote: AddNote): Evaluator {
   const entries = item.readEntries('an evaluator');
-  const [kind, ...otherKinds] = entries.filter(({ key }) => EVALUATOR_KINDS.includes(key));
+  const [kindEntry, ...otherKinds] = entries.filter(({ key }) => EVALUATOR_KINDS.includes(key));
   const unknownEntry = entries.find(({ key }) => !['name', ...EVALUATOR_KINDS].includes(key));
   if (unknownEntry) {
-    throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not known; ${KNOWN_KINDS}`);
+    throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not known; ${KNOWN_KINDS_MESSAGE}`);
   }
 
-  if (!kind || otherKinds.length > 0) {
-    throw faultAt(otherKinds[0] ?? item, `an evaluator has one kind; ${KNOWN_KINDS}`);
+  if (!kindEntry || otherKinds.length > 0) {
+    throw faultAt(otherKinds[0] ?? item, `an evaluator has one kind; ${KNOWN_KINDS_MESSAGE}`);
   }
 
-  const place = { line: kind.line, at: number };
-  if (kind.key === 'string') return readStringEvaluator(kind, place, addNote);
-  return kind.key === 'llm' ? readLlmEvaluator(kind, place) : readBuiltInEvaluator(kind, place);
+  const place = { line: kindEntry.line, at: number };
+  if (kindEntry.key === 'string') return readStringEvaluator(kindEntry, place, addNote);
+  if (kindEntry.key === 'llm') return readLlmEvaluator(kindEntry, place);
+  return readBuiltInEvaluator(kindEntry, place);
 }
 
 function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, addNote: AddNote): Evaluator {
   const checks = entry.value.readEntries('string');
   const unknownEntries = checks.filter(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
-  const [first, ...ignoredChecks] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
+  const [usedCheck, ...ignoredChecks] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
     const check = checks.find(({ key, value }) => key === name && !value.isEmpty);
     return check ? [{ kind, check }] : [];
   });
-  if (!first) {
+  if (!usedCheck) {
     const [unknownEntry] = unknownEntries;
     if (!unknownEntry) {
       throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
@@ -207,11 +210,11 @@ function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, addNote: A
   }
 
   for (const { check } of ignoredChecks) {
-    addNote(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
+    addNote(check, `\`${check.key}\` has no effect next to \`${usedCheck.check.key}\``);
   }
 
-  const text = first.check.value.readText(first.check.key);
-  return ({ fields }) => ({ kind: first.kind, ...place, text: fillInputs(text, fields) });
+  const text = usedCheck.check.value.readText(usedCheck.check.key);
+  return ({ fields }) => ({ kind: usedCheck.kind, ...place, text: fillInputs(text, fields) });
 }
 
 function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
@@ -264,7 +267,7 @@ function readBuiltInEvaluator(
       ? GITHUB_EVALUATORS[shortName]
       : undefined;
   if (!evaluator) {
-    const names = Object.keys(GITHUB_EVALUATORS).map(name => `github/${name}`);
+    const names = Object.keys(GITHUB_EVALUATORS).map(key => `github/${key}`);
     throw faultAt(
       evaluatorValue,
       `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`,
@@ -279,12 +282,12 @@ function readBuiltInEvaluator(
       throw faultAt({ line, column: 1 }, `${name} needs the field \`expected\` in each row`);
     }
 
-    const facts = evaluator.fields.flatMap(field => {
-      const fact = findField(field);
-      return fact === undefined
+    const sections = evaluator.fields.flatMap(field => {
+      const text = findField(field);
+      return text === undefined
         ? []
-        : [`\n\nThe ${field === 'expected' ? 'expected answer' : field}:\n${fact}`];
+        : [`\n\nThe ${field === 'expected' ? 'expected answer' : field}:\n${text}`];
     });
-    return { kind: 'rubric', ...place, text: `${evaluator.question}${facts.join('')}` };
+    return { kind: 'rubric', ...place, text: `${evaluator.question}${sections.join('')}` };
   };
 }

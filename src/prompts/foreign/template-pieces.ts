@@ -53,10 +53,11 @@ export function fillInputs(text: string, values: Readonly<Record<string, string>
 
 /** Returns the role for a name in a chat, in any case: system, user or assistant. */
 export function findChatRole(name = ''): Role | undefined {
-  const lower = name.toLowerCase();
-  if (lower === 'model') return undefined;
+  const lowerCaseName = name.toLowerCase();
+  // A role of ours, but not of a chat.
+  if (lowerCaseName === 'model') return undefined;
   // OpenAI's models treat both roles alike.
-  return lower === 'developer' ? 'system' : findRole(lower);
+  return lowerCaseName === 'developer' ? 'system' : findRole(lowerCaseName);
 }
 
 /** Returns the names of the inputs, each once, in order of appearance. */
@@ -97,6 +98,7 @@ export function formatPieces(pieces: readonly Piece[]): string {
         return escapeBraces(piece.text, { isBeforeTag });
       }
       const tag = 'input' in piece ? formatInputTag(piece.input) : piece.tag;
+      // A brace directly after a tag would belong to the tag. `~` drops the blank between them.
       const isBeforeBrace = next !== undefined && 'text' in next && next.text.startsWith('}');
       return isBeforeBrace ? `${tag.slice(0, -2)}~}} ` : tag;
     })
@@ -125,6 +127,6 @@ function escapeBraces(text: string, { isBeforeTag }: { readonly isBeforeTag: boo
       return '\\{{'.repeat(Math.floor(length / 2)) + (length % 2 === 1 ? '{' : '');
     },
   );
-  const end = isBeforeTag && escapedText.endsWith('\\') ? '\\' : '';
-  return escapedText + end + (endsInOpenBrace ? LITERAL_BRACE : '');
+  const escapingBackslash = isBeforeTag && escapedText.endsWith('\\') ? '\\' : '';
+  return escapedText + escapingBackslash + (endsInOpenBrace ? LITERAL_BRACE : '');
 }

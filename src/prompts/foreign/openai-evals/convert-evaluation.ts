@@ -189,15 +189,15 @@ function convertSamplingParams(params: JsonValue | undefined): JsonObject {
 
 function readMessagePieces(value: JsonValue | undefined, node: YamlValue): Piece[] | undefined {
   return readMessages(value, node)?.flatMap(({ role, text }) => {
-    const name = findChatRole(role);
-    if (name === undefined) {
+    const chatRole = findChatRole(role);
+    if (chatRole === undefined) {
       throw faultAt(
         node,
         `the role of a message is system, developer, user or assistant, not \`${role}\``,
       );
     }
 
-    return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(toReferencePiece)];
+    return [{ tag: `{{role "${chatRole}"}}` }, ...splitAtReferences(text).map(toReferencePiece)];
   });
 }
 

@@ -41,13 +41,13 @@ export function readLabelModel(
   const { messages, answer, model } = question;
   const systemMessages = messages.filter(isSystemMessage);
   const userMessages = messages.filter(message => !isSystemMessage(message));
-  const system = joinJudgeText(systemMessages);
-  const user = joinJudgeText(userMessages);
+  const systemText = joinJudgeText(systemMessages);
+  const userText = joinJudgeText(userMessages);
 
   const instruction = `Answer with one of these labels, and nothing else: ${labels.join(', ')}`;
   const llm = withoutUndefined({
-    prompt: [user === '' ? system : user, instruction].join('\n\n'),
-    systemPrompt: user !== '' && system !== '' ? system : undefined,
+    prompt: [userText === '' ? systemText : userText, instruction].join('\n\n'),
+    systemPrompt: userText !== '' && systemText !== '' ? systemText : undefined,
     model,
     // A label that is part of another comes after it: the first that the answer contains decides.
     choices: labels
@@ -83,8 +83,8 @@ export function readScoreModel(
   if (entries.has('sampling_params')) addNote('has `sampling_params`, which have no equivalent');
 
   const { messages, answer, model } = question;
-  const lowestPass = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
-  const threshold = Math.min(1, Math.max(0, (lowestPass - lowest) / (highest - lowest)));
+  const passingScore = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
+  const threshold = Math.min(1, Math.max(0, (passingScore - lowest) / (highest - lowest)));
 
   return {
     placeholders: NO_PLACEHOLDERS,
@@ -93,7 +93,7 @@ export function readScoreModel(
         .map(({ text }) => fillReferences(splitAtReferences(text), row, '(the answer)'))
         .join('\n\n');
       return {
-        rubric: `scores at least ${lowestPass}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
+        rubric: `scores at least ${passingScore}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
         threshold,
         ...(model !== undefined && { judge: model }),
         ...toAnswerTransform(answer),
@@ -102,7 +102,10 @@ export function readScoreModel(
   };
 }
 
-/** Reads the question of a criterion; undefined if its messages don't refer to the answer. */
+/**
+ * Reads the question of a criterion. Adds a note and returns undefined unless its messages refer to one
+ * part of the answer.
+ */
 function readCriterionQuestion(
   entries: CriterionEntries,
   addNote: AddCriterionNote,

@@ -14,12 +14,14 @@ import { type EvaluationRow, getRowText } from './evaluation-rows.ts';
 import { readLabelModel, readScoreModel } from './judged-criteria.ts';
 import { fillReferences, isReference, splitAtReferences, type TextPart } from './row-references.ts';
 
+/** Reads a criterion. Adds a note and returns undefined if it has no equivalent. */
 type ReadCriterion = (
   entries: CriterionEntries,
   addNote: AddCriterionNote,
 ) => Criterion | undefined;
 
-const CRITERIA: { readonly [type: string]: ReadCriterion } = {
+/** The readers of criteria, by type. */
+const CRITERION_READERS: { readonly [type: string]: ReadCriterion } = {
   string_check: readStringCheck,
   text_similarity: readTextSimilarity,
   label_model: readLabelModel,
@@ -34,9 +36,9 @@ export function readCriterion(node: YamlValue, findings: Findings): Criterion | 
   const name = entries.get('name')?.scalar ?? type;
   const addNote = (message: string): void =>
     findings.addNote(node, `the criterion \`${name}\` ${message}`);
-  const readOfType = Object.hasOwn(CRITERIA, type) ? CRITERIA[type] : undefined;
-  if (!readOfType) addNote(`has no equivalent: \`${type}\` is left out`);
-  return readOfType?.(entries, addNote);
+  const read = Object.hasOwn(CRITERION_READERS, type) ? CRITERION_READERS[type] : undefined;
+  if (!read) addNote(`has no equivalent: \`${type}\` is left out`);
+  return read?.(entries, addNote);
 }
 
 /**

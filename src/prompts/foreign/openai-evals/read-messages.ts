@@ -7,6 +7,7 @@ export function qualifyOpenaiModel(name: string): string {
   return name.includes('/') ? name : `openai/${name}`;
 }
 
+/** A message whose content is text. */
 export interface TextMessage {
   readonly role: string;
   readonly text: string;

@@ -9,7 +9,7 @@ import type { PromptfooProvider } from './providers/promptfoo-provider.ts';
 /** The keys that a part of a configuration can have. */
 export interface KnownKeys {
   /** Supported keys, and those that change no verdict. */
-  readonly known: readonly string[];
+  readonly supported: readonly string[];
   /** Keys without an equivalent that could change a verdict. */
   readonly unsupported: readonly string[];
 }
@@ -55,7 +55,7 @@ export class ConversionContext {
   /** The providers with their own addresses, as JSON, by their names in a models file. */
   readonly addressProviders: Map<string, string>;
   /** The names of the tests' variables; empty until the tests are read. */
-  variables: VariableNames = { all: [], json: [], stored: [] };
+  variableNames: VariableNames = { all: [], json: [], stored: [] };
   /** The variables that hold an id of one run, with the place of the code that makes them. */
   readonly freshIds = new Map<string, SourcePlace>();
   /** The inputs that stand for a variable or, in the cases without it, for a text. */
@@ -124,7 +124,7 @@ export class ConversionContext {
   ): void {
     const ofOwner = owner === undefined ? '' : ` of ${owner}`;
     for (const [key, entry] of entries) {
-      if (keys.known.includes(key)) continue;
+      if (keys.supported.includes(key)) continue;
       const isUnsupported = key === '$ref' || keys.unsupported.includes(key);
       if (isUnsupported) {
         this.reportOmission(entry, `\`${key}\`${ofOwner} has no equivalent`);
@@ -140,7 +140,7 @@ export class ConversionContext {
   }
 
   /** Reports a difference that changes no test but that the user should know. */
-  warn(place: SourcePlace, message: string): void {
+  reportWarning(place: SourcePlace, message: string): void {
     this.#addNote(place, message, { isHarmless: true, isWarning: true });
   }
 
@@ -154,22 +154,27 @@ export class ConversionContext {
     return output;
   }
 
-  /** Returns the name of an input for a variable or, in the cases without it, for a text. */
+  /**
+   * Adds an input for a variable or, in the cases without it, for a text, and returns the input's name.
+   */
   addInputWithDefault(variable: string, text: string): string {
     const inputs = this.inputsWithDefault;
-    const existing = [...inputs].find(
+    const existingInput = [...inputs].find(
       ([, input]) => input.variable === variable && input.text === text,
     );
-    const name = existing?.[0] ?? `${variable}_or_default_${inputs.size + 1}`;
+    const name = existingInput?.[0] ?? `${variable}_or_default_${inputs.size + 1}`;
     inputs.set(name, { variable, text });
     return name;
   }
 
-  /** Returns the name of an input for the body of a request that Nunjucks makes for each case. */
+  /**
+   * Adds an input for the body of a request that Nunjucks makes for each case, and returns the input's
+   * name.
+   */
   addInputForBody(body: BodyTemplate): string {
     const bodies = this.requestBodies;
-    const existing = [...bodies].find(([, { template }]) => template === body.template);
-    const name = existing?.[0] ?? `body_of_request_${bodies.size + 1}`;
+    const existingBody = [...bodies].find(([, { template }]) => template === body.template);
+    const name = existingBody?.[0] ?? `body_of_request_${bodies.size + 1}`;
     bodies.set(name, body);
     return name;
   }

@@ -101,8 +101,8 @@ async function convertDocument(
   );
 
   // The readers of the body and of the models look variables up in the conversion.
-  conversion.variables = {
-    all: tests.names,
+  conversion.variableNames = {
+    all: tests.variableNames,
     json: jsonVariables.names,
     stored: listStoredVariables(tests),
   };
@@ -219,7 +219,7 @@ function findOmissibleInputs(
   { isForTest }: ConversionContext,
 ): readonly string[] {
   // A written models file is used with values that are not known yet, so none may be omitted.
-  return isForTest ? [...tests.names, ...listInputs(pieces)] : [];
+  return isForTest ? [...tests.variableNames, ...listInputs(pieces)] : [];
 }
 
 /** Returns the front matter of a prompt file for its first model. */

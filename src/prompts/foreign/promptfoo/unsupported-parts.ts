@@ -3,7 +3,7 @@ import type { ConversionContext, KnownKeys } from './conversion-context.ts';
 import { readMergedValues } from './files/merged-values.ts';
 
 const TOP_LEVEL_KEYS: KnownKeys = {
-  known: [
+  supported: [
     'description',
     'prompts',
     'providers',
@@ -89,7 +89,7 @@ function warnOfRedTeam(
 ): void {
   const redTeam = entries.get('redteam');
   if (!redTeam || entries.has('tests') || entries.has('scenarios')) return;
-  conversion.warn(
+  conversion.reportWarning(
     redTeam,
     '`redteam` without `tests`: nothing is attacked, and each prompt runs once',
   );

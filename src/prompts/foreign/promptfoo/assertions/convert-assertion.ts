@@ -200,8 +200,8 @@ function convertPositive(
 }
 
 /**
- * Converts an assertion whose value is a JSON Schema. Reports any other value, and returns
- * undefined.
+ * Converts an assertion whose value is a JSON Schema. With any other value, a written test file leaves
+ * the assertion out, with a note; when the tests are run, it fails as in promptfoo.
  */
 function convertJsonAssertion(
   { place, type, value, threshold }: Assertion,

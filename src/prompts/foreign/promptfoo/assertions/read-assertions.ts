@@ -18,7 +18,7 @@ const TYPE_WITH_THRESHOLD =
   /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
 
 const ASSERTION_KEYS: KnownKeys = {
-  known: ['type', 'value', 'metric', 'description', 'transform'],
+  supported: ['type', 'value', 'metric', 'description', 'transform'],
   unsupported: [
     'threshold',
     'weight',
@@ -95,8 +95,8 @@ function reportAssertionKeys(
   conversion: ConversionContext,
 ): void {
   const usesConfig = CODE_TYPE.test(type);
-  const knownKeys = [
-    ...ASSERTION_KEYS.known,
+  const supportedKeys = [
+    ...ASSERTION_KEYS.supported,
     ...(TYPE_WITH_THRESHOLD.test(type) ? ['threshold'] : []),
     ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
     ...(usesConfig && conversion.isForTest ? ['config'] : []),
@@ -104,14 +104,14 @@ function reportAssertionKeys(
   ];
 
   // A key that promptfoo doesn't read for this type changes nothing.
-  const readKeys = [...knownKeys, ...(usesConfig ? ['config'] : [])];
+  const readKeys = [...supportedKeys, ...(usesConfig ? ['config'] : [])];
   const unreadKeys = ignoresOtherKeys(type)
     ? TYPE_SPECIFIC_KEYS.filter(key => !readKeys.includes(key))
     : [];
   const unsupportedKeys = ASSERTION_KEYS.unsupported.filter(key => !unreadKeys.includes(key));
   conversion.reportKeys(
     entries,
-    { known: knownKeys, unsupported: unsupportedKeys },
+    { supported: supportedKeys, unsupported: unsupportedKeys },
     { owner: 'an assertion' },
   );
 }

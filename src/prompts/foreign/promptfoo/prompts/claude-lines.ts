@@ -15,14 +15,14 @@ const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;
  */
 export function omitClaudeLines(
   { place, text }: ConfiguredPrompt,
-  { askedProviders, tests }: Pick<ConfiguredModels, 'askedProviders' | 'tests'>,
+  { askedProviders, tests: { tests } }: Pick<ConfiguredModels, 'askedProviders' | 'tests'>,
   conversion: ConversionContext,
 ): boolean {
   const isClaudeAsked = askedProviders.some(({ model }) => CLAUDE_MODEL.test(model));
   const isJsonChat = /^\s*\[/u.test(text);
   if (!isClaudeAsked || isJsonChat) return false;
 
-  const filledPrompts = tests.all.flatMap(({ vars }) =>
+  const filledPrompts = tests.flatMap(({ vars }) =>
     [...vars].flatMap(([name, values]) =>
       values.map(value => fillVariables(text, { [name]: value.text })),
     ),

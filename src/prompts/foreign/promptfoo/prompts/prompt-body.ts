@@ -80,7 +80,7 @@ function needsTemplate(
   tests: ConfiguredTests,
   conversion: ConversionContext,
 ): boolean {
-  if (conversion.variables.stored.length > 0) return true;
+  if (conversion.variableNames.stored.length > 0) return true;
   if (distinguishesKinds(prompt, pieces, tests, conversion)) return true;
   if (readPromptJson(prompt, conversion) !== undefined) return false;
   return hasNunjucksValue(tests, [...listInputs(pieces), ...listTestedInputs(pieces)]);
@@ -96,29 +96,30 @@ function readPromptTemplate(prompt: ConfiguredPrompt, conversion: ConversionCont
 function distinguishesKinds(
   { text }: ConfiguredPrompt,
   pieces: readonly Piece[],
-  tests: ConfiguredTests,
+  configuredTests: ConfiguredTests,
   conversion: ConversionContext,
 ): boolean {
   const testedInputs = listTestedInputs(pieces);
   const structuredNames = listVariablesOfKind(
-    tests,
+    configuredTests,
     json => typeof json === 'object' && json !== null,
   );
   const inputs = [...listInputs(pieces), ...testedInputs];
   if (inputs.some(name => structuredNames.includes(name))) return true;
 
-  const isMissingInATest = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
+  const isMissingInATest = (name: string): boolean =>
+    configuredTests.tests.some(({ vars }) => !vars.has(name));
   const dumpedNames = parseDumpedChat(text)?.names ?? [];
   if (
-    dumpedNames.some(name => conversion.variables.json.includes(name) || isMissingInATest(name))
+    dumpedNames.some(name => conversion.variableNames.json.includes(name) || isMissingInATest(name))
   ) {
     return true;
   }
 
   // As texts, `false` and `0` are not empty, so that a tag would take them for true.
-  const falsyNames = listVariablesOfKind(tests, json => json === false || json === 0);
+  const falsyNames = listVariablesOfKind(configuredTests, json => json === false || json === 0);
   if (testedInputs.some(name => falsyNames.includes(name))) return true;
-  return pieces.some(piece => comparesOtherKind(piece, tests));
+  return pieces.some(piece => comparesOtherKind(piece, configuredTests));
 }
 
 /**

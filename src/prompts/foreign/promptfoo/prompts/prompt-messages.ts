@@ -26,6 +26,7 @@ const CHAT_START = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
 /** Matches a variable that Nunjucks writes as JSON. */
 const DUMPED_VARIABLE = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
 
+/** The message on a prompt with other tags of Nunjucks. */
 const ONLY_PLACEHOLDERS_MESSAGE =
   'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
 
@@ -104,14 +105,14 @@ export function parsePromptMessages(
   return chat.flatMap(chatMessage => {
     const role = findOwnValue(chatMessage, 'role');
     const content = findOwnValue(chatMessage, 'content');
-    const name = typeof role === 'string' ? findChatRole(role) : undefined;
-    if (name === undefined) {
+    const chatRole = typeof role === 'string' ? findChatRole(role) : undefined;
+    if (chatRole === undefined) {
       const message = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
       throw faultAt(place, message);
     }
 
     if (typeof content !== 'string') throw faultAt(place, 'the content of a message must be text');
-    return [{ tag: `{{role "${name}"}}` }, ...splitContent(content)];
+    return [{ tag: `{{role "${chatRole}"}}` }, ...splitContent(content)];
   });
 }
 
@@ -154,7 +155,7 @@ function parseChat(text: string, place: SourcePlace): readonly JsonValue[] | und
   } catch (error) {
     // Text that is not YAML is a message, unless it begins like a chat.
     if (!CHAT_START.test(text)) return undefined;
-    // The value of a variable may be JSON.
+    // With the value of its variables, the text may be JSON.
     throw NUNJUCKS_TAG.test(text)
       ? new UnsupportedPromptFault(place, ONLY_PLACEHOLDERS_MESSAGE)
       : error;
@@ -164,12 +165,13 @@ function parseChat(text: string, place: SourcePlace): readonly JsonValue[] | und
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
 }
 
+/** Splits a text at its placeholders. @throws {UnsupportedPromptFault} if it has other tags */
 function splitText(text: string, place: SourcePlace): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
-  const before = text.slice(0, text.search(OTHER_TAG));
+  const textBeforeTag = text.slice(0, text.search(OTHER_TAG));
   throw new UnsupportedPromptFault(
-    { ...place, line: place.line + countLineEnds(before) },
+    { ...place, line: place.line + countLineEnds(textBeforeTag) },
     ONLY_PLACEHOLDERS_MESSAGE,
   );
 }

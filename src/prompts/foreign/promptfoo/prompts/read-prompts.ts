@@ -19,7 +19,7 @@ const PROMPT_FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]
 const EXTERNAL_PROMPT = /^(?:exec|python|package|langfuse|portkey|helicone):/u;
 
 const PROMPT_KEYS: KnownKeys = {
-  known: ['raw', 'id', 'label', 'description', 'display'],
+  supported: ['raw', 'id', 'label', 'description', 'display'],
   unsupported: ['config', 'function'],
 };
 
@@ -67,8 +67,12 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
     return readNamedPrompts(onlyEntry[0], item, conversion, { label: onlyEntry[1].scalar });
   }
 
-  const knownKeys = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
-  conversion.reportKeys(entries, { ...PROMPT_KEYS, known: knownKeys }, { owner: 'a prompt' });
+  const supportedKeys = [...PROMPT_KEYS.supported, ...(conversion.isForTest ? ['config'] : [])];
+  conversion.reportKeys(
+    entries,
+    { ...PROMPT_KEYS, supported: supportedKeys },
+    { owner: 'a prompt' },
+  );
   const text = raw ?? id;
   if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
 
@@ -116,6 +120,7 @@ function readNamedPrompts(
   );
 }
 
+/** The way in which the text of a prompt is read. */
 interface PromptTextKind {
   /** True if the text of a prompt names a file. */
   readonly isFile: boolean;
@@ -137,6 +142,7 @@ interface FileNames {
   readonly label: string | undefined;
 }
 
+/** Returns the prompts of a file, which the ending of its name decides. */
 function parsePromptsFile(
   { text, file }: SourceText,
   { fileName, label }: FileNames,

@@ -21,7 +21,7 @@ const PROVIDER_WITH_PROMPT_CONFIG =
 const PYTHON_PROVIDER_ID = /^(?:file:\/\/|python:)(?<file>.+?\.py)(?::(?<functionName>\w+))?$/u;
 
 const PROVIDER_KEYS: KnownKeys = {
-  known: ['config', 'label', 'delay', 'transform', 'description', 'tags', 'prompts'],
+  supported: ['config', 'label', 'delay', 'transform', 'description', 'tags', 'prompts'],
   unsupported: ['env', 'inputs'],
 };
 
@@ -165,6 +165,7 @@ function convertModel(
   return { model: `${address.name}/${nameAtProvider}`, ...fields, address, isLeftOut };
 }
 
+/** The settings of a model, and how its answers are read. */
 interface ModelSettings {
   readonly settings: JsonObject;
   readonly output: JsonObject | undefined;
@@ -172,7 +173,7 @@ interface ModelSettings {
   readonly answerTransform: string | undefined;
 }
 
-/** Converts the provider's settings, and those of the prompt, which win. */
+/** Converts the provider's settings, overridden by those of the prompt. */
 function convertModelSettings(
   { id, config, promptConfig }: WrittenProvider,
   conversion: ConversionContext,

@@ -27,7 +27,7 @@ interface ConfiguredProviders {
  * @param settings the settings of the prompt and of all tests
  */
 export function withTestedProviders(
-  tests: ConfiguredTests,
+  configuredTests: ConfiguredTests,
   providers: ConfiguredProviders,
   settings: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
@@ -35,17 +35,19 @@ export function withTestedProviders(
   const { askedProviders } = providers;
   const namesNoProvider = ({ provider, providers: references }: ConfiguredTest): boolean =>
     !provider && !references;
-  if (tests.all.every(namesNoProvider)) return { testsWithModels: tests, testProviders: [] };
+  if (configuredTests.tests.every(namesNoProvider)) {
+    return { testsWithModels: configuredTests, testProviders: [] };
+  }
 
   const providersByKey = new Map(
     askedProviders.map(provider => [getProviderKey(provider), provider]),
   );
-  const all = tests.all.map(test =>
+  const tests = configuredTests.tests.map(test =>
     assignModels(test, providers, { providersByKey, settings }, conversion),
   );
 
   return {
-    testsWithModels: { ...tests, all },
+    testsWithModels: { ...configuredTests, tests },
     testProviders: [...providersByKey.values()].slice(askedProviders.length),
   };
 }
@@ -79,7 +81,8 @@ function assignModels(
     hasOtherOutput(ownProvider, askedProviders[0]);
   if (hasUnsupportedOutput) conversion.reportOmission(ownProvider.place, OTHER_OUTPUT_MESSAGE);
   const namesOnlyLeftOutModels =
-    modelIndices.length === 0 && listedProviders.some(provider => isAskedBy(references, provider));
+    modelIndices.length === 0 &&
+    listedProviders.some(listedProvider => isAskedBy(references, listedProvider));
   const isLeftOut =
     test.isLeftOut ||
     namesOnlyLeftOutModels ||

@@ -16,12 +16,12 @@ export function findTurn(
   { options, metadata, vars }: ConfiguredTest,
   testNumber: number,
   { template }: { readonly template: string | undefined },
-  { variables, isForTest }: ConversionContext,
+  { variableNames, isForTest }: ConversionContext,
 ): UnlinkedTurn | undefined {
   if (!isForTest || template === undefined) return undefined;
 
   const isConversation = mentionsVariable(template, '_conversation');
-  if (!isConversation && variables.stored.length === 0) return undefined;
+  if (!isConversation && variableNames.stored.length === 0) return undefined;
 
   const { answerVariable, leavesOutConversation = false } = options;
   const texts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
@@ -33,7 +33,7 @@ export function findTurn(
         conversationKey: JSON.stringify(metadata['conversationId'] ?? null),
       }),
     ...(answerVariable !== undefined && { answerVariable }),
-    usedAnswerVariables: variables.stored.filter(name =>
+    usedAnswerVariables: variableNames.stored.filter(name =>
       texts.some(text => mentionsVariable(text, name)),
     ),
   };

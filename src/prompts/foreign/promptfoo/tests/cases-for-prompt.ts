@@ -31,12 +31,12 @@ export interface CasesForPrompt {
 
 /** Returns the cases for the inputs of a prompt, each with a value for every input. */
 export function buildCases(
-  { all, place, settings: { repeat } }: ConfiguredTests,
+  { tests, place, settings: { repeat } }: ConfiguredTests,
   needs: PromptNeeds,
   conversion: ConversionContext,
 ): CasesForPrompt {
   const cases = new CaseList(place, conversion);
-  for (const [index, test] of all.entries()) {
+  for (const [index, test] of tests.entries()) {
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
 
     const isTestLeftOut = test.isLeftOut && conversion.isForTest;
@@ -93,7 +93,7 @@ class CaseList implements CasesForPrompt {
     this.#answers.leaveOut(turn);
   }
 
-  /** Adds a case, unless it is left out. */
+  /** Adds a case. When the tests are run, one that is left out is only counted. */
   add(
     { isLeftOut, testCase, ...fields }: GeneratedCase,
     { line, test, turn, repeat }: CaseOrigin,
@@ -229,7 +229,7 @@ function omitStoredVariable(
   conversion: ConversionContext,
 ): boolean {
   const text = JSON.stringify([value ?? null, transform ?? null]);
-  const storedName = conversion.variables.stored.find(name => mentionsVariable(text, name));
+  const storedName = conversion.variableNames.stored.find(name => mentionsVariable(text, name));
   if (storedName === undefined) return false;
 
   conversion.reportOmission(

@@ -6,11 +6,11 @@ import type { RunSettings } from '../run-settings.ts';
 
 /** The tests of a configuration, before variables are filled in. */
 export interface ConfiguredTests {
-  readonly all: readonly ConfiguredTest[];
+  readonly tests: readonly ConfiguredTest[];
   readonly place: SourcePlace;
   readonly settings: RunSettings;
   /** The names of all variables. */
-  readonly names: readonly string[];
+  readonly variableNames: readonly string[];
 }
 
 /** A test before its lists are expanded and its variables filled in. */

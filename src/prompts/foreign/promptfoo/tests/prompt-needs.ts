@@ -46,7 +46,7 @@ export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionCon
   const inputs = [
     ...new Set([
       ...promptInputs,
-      ...(mayUseAnyVariable(parts) ? models.tests.names : []),
+      ...(mayUseAnyVariable(parts) ? models.tests.variableNames : []),
       ...conversion.inputsWithDefault.keys(),
       ...conversion.requestBodies.keys(),
     ]),

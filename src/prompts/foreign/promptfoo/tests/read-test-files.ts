@@ -78,7 +78,7 @@ function omitMissingFile(name: string, place: YamlValue, conversion: ConversionC
     ? conversion.files.listMatching(name, place).length > 0
     : conversion.files.hasFile(name.replace(/^file:\/\//u, ''));
   if (exists) return false;
-  conversion.warn(place, `${name} doesn't exist: it adds no tests, as in promptfoo`);
+  conversion.reportWarning(place, `${name} doesn't exist: it adds no tests, as in promptfoo`);
   return true;
 }
 

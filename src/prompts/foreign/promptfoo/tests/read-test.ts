@@ -11,16 +11,17 @@ import type { ConfiguredTest, VariableValue } from './configured-test.ts';
 import { readVariables } from './read-variables.ts';
 
 const TEST_KEYS: KnownKeys = {
-  known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
+  supported: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
   unsupported: ['threshold', 'providerOutput', 'assertScoringFunction'],
 };
 
 /** Keys that name providers, which a written test file can't express. */
 const TESTED_PROVIDER_KEYS = ['providers', 'provider'] as const;
+
 type ProviderKey = (typeof TESTED_PROVIDER_KEYS)[number];
 
 const OPTION_KEYS: KnownKeys = {
-  known: [
+  supported: [
     'provider',
     'transform',
     'postprocess',
@@ -45,7 +46,7 @@ const UNWRITTEN_KEYS = [STORE_KEY, TRANSFORM_KEY];
 
 /** Returns true for an option of a test that is a setting of the provider. */
 export function isTestSetting(key: string, conversion: ConversionContext): boolean {
-  return isAnswerSetting(key, conversion) && !OPTION_KEYS.known.includes(key);
+  return isAnswerSetting(key, conversion) && !OPTION_KEYS.supported.includes(key);
 }
 
 /** The role of a test in its configuration. */
@@ -54,7 +55,7 @@ interface TestRole {
   readonly isDefault?: boolean;
 }
 
-/** Reads a test. The settings of `defaultTest` are those of the providers. */
+/** Reads a test. In `defaultTest`, options that are settings belong to the providers. */
 export function readTest(
   node: YamlValue,
   conversion: ConversionContext,
@@ -117,10 +118,10 @@ function reportTestKeys(
   const providerKeys = TESTED_PROVIDER_KEYS.filter(key =>
     isProviderKeyRead(key, testRole, conversion),
   );
-  const knownKeys = [...TEST_KEYS.known, ...providerKeys];
+  const supportedKeys = [...TEST_KEYS.supported, ...providerKeys];
   conversion.reportKeys(
     entries,
-    { known: knownKeys, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
+    { supported: supportedKeys, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
     { owner: 'a test' },
   );
 }
@@ -134,9 +135,13 @@ function reportOptionKeys(
   const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
   const testKeys = isForTest ? UNWRITTEN_KEYS : [];
   const settingKeys = isForTest && isDefault ? settings : [];
-  const knownKeys = [...OPTION_KEYS.known, ...testKeys, ...settingKeys];
+  const supportedKeys = [...OPTION_KEYS.supported, ...testKeys, ...settingKeys];
   const unsupported = [...OPTION_KEYS.unsupported, ...UNWRITTEN_KEYS, ...settings];
-  conversion.reportKeys(options, { known: knownKeys, unsupported }, { owner: "a test's options" });
+  conversion.reportKeys(
+    options,
+    { supported: supportedKeys, unsupported },
+    { owner: "a test's options" },
+  );
 }
 
 function readVariablesOfTest(

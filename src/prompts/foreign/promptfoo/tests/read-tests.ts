@@ -20,7 +20,7 @@ import { isTestSetting, REQUIRED_KEYS, readTest } from './read-test.ts';
 import { readTestList } from './read-test-files.ts';
 import { withTransformedVars } from './transform-variables.ts';
 
-const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
+const SCENARIO_KEYS: KnownKeys = { supported: ['config', 'tests', 'description'], unsupported: [] };
 
 /** Reads the tests of a configuration with these prompts. */
 export async function readTests(
@@ -42,8 +42,8 @@ export async function readTests(
     throw faultAt(place, `its lists produce more than ${formatNumber(BOUNDS.cases)} cases`);
   }
 
-  const names = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
-  return { all: allTests, place, settings: readRunSettings(entries, conversion), names };
+  const variableNames = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
+  return { tests: allTests, place, settings: readRunSettings(entries, conversion), variableNames };
 }
 
 /**

@@ -12,7 +12,7 @@ import { readMergedValues } from '../files/merged-values.ts';
 import type { SourcePlace } from '../files/source-files.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { PromptfooProvider } from '../providers/promptfoo-provider.ts';
-import type { ConfiguredTest, VariableValue } from './configured-test.ts';
+import type { ConfiguredTest, ConfiguredTests, VariableValue } from './configured-test.ts';
 import { readVariableValues } from './read-variables.ts';
 
 /** Returns tests with the values that the code in their `transformVars` gives their variables. */
@@ -139,13 +139,13 @@ return Promise.all(output.map(async vars => {
  * a new id, a resumed test would pay again.
  */
 export function omitFreshIds(
-  { all }: { readonly all: readonly ConfiguredTest[] },
+  { tests }: Pick<ConfiguredTests, 'tests'>,
   { program, text }: { readonly program?: unknown; readonly text: string },
   providers: readonly PromptfooProvider[],
   conversion: ConversionContext,
 ): boolean {
   const omissionsBefore = conversion.omissionCount;
-  const tests = all.map(({ vars, asserts, options }) => [
+  const testParts = tests.map(({ vars, asserts, options }) => [
     [...vars.values()].flat().map(omitPlace),
     asserts.map(assertion => assertion && omitPlace(assertion)),
     options.transform,
@@ -156,9 +156,9 @@ export function omitFreshIds(
     program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
   const bodies = [...conversion.requestBodies.values()].map(({ template }) => template);
 
-  const readTexts = JSON.stringify([text, providerParts, tests, bodies]);
+  const searchedText = JSON.stringify([text, providerParts, testParts, bodies]);
   for (const [name, place] of conversion.freshIds) {
-    if (!readsAllVariables && !readTexts.includes(name)) continue;
+    if (!readsAllVariables && !searchedText.includes(name)) continue;
     conversion.reportOmission(
       place,
       `\`${name}\` has an id that is new for each run, which has no equivalent`,

@@ -4,10 +4,10 @@ import type { ConfiguredTests } from './configured-test.ts';
 
 /** Returns the names of the variables that have a value of a kind in one of the tests. */
 export function listVariablesOfKind(
-  { all }: ConfiguredTests,
+  { tests }: ConfiguredTests,
   isOfKind: (value: JsonValue) => boolean,
 ): string[] {
-  const vars = all.flatMap(test => [...test.vars]);
+  const vars = tests.flatMap(test => [...test.vars]);
   return vars
     .filter(([, values]) => values.some(({ json }) => isOfKind(json)))
     .map(([name]) => name);
@@ -18,11 +18,11 @@ export function listVariablesOfKind(
  * way round.
  */
 export function comparesOtherwiseInNunjucks(
-  { all }: ConfiguredTests,
+  { tests }: ConfiguredTests,
   name: string,
   text: string,
 ): boolean {
-  return all.some(({ vars }) => {
+  return tests.some(({ vars }) => {
     // A missing variable is undefined in Nunjucks, and an empty text here.
     const values = vars.get(name) ?? [{ text: '', json: null }];
     return values.some(
@@ -42,8 +42,8 @@ function compareInNunjucks(value: JsonValue, text: string): boolean | undefined 
 }
 
 /** Returns the variables that keep answers for later tests. */
-export function listStoredVariables({ all }: ConfiguredTests): string[] {
-  return [...new Set(all.flatMap(({ options: { answerVariable } }) => answerVariable ?? []))];
+export function listStoredVariables({ tests }: ConfiguredTests): string[] {
+  return [...new Set(tests.flatMap(({ options: { answerVariable } }) => answerVariable ?? []))];
 }
 
 /**
@@ -52,11 +52,11 @@ export function listStoredVariables({ all }: ConfiguredTests): string[] {
  * @param usedNames the variables of the prompt
  */
 export function hasNunjucksValue(
-  { all, names }: ConfiguredTests,
+  { tests, variableNames }: ConfiguredTests,
   usedNames: readonly string[],
 ): boolean {
-  const emptyVariables = Object.fromEntries(names.map(name => [name, '']));
-  const values = all.flatMap(({ vars }) => usedNames.flatMap(name => vars.get(name) ?? []));
+  const emptyVariables = Object.fromEntries(variableNames.map(name => [name, '']));
+  const values = tests.flatMap(({ vars }) => usedNames.flatMap(name => vars.get(name) ?? []));
   return values.some(
     ({ text, place }) => place !== undefined && renderVariable(text, emptyVariables) === undefined,
   );
@@ -76,11 +76,11 @@ export interface JsonVariables {
  * empty text
  */
 export function collectJsonVariables(
-  { all }: ConfiguredTests,
+  { tests }: ConfiguredTests,
   omissibleNames: readonly string[],
 ): JsonVariables {
   const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
-  for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
+  for (const [name, values] of tests.flatMap(({ vars }) => [...vars])) {
     const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
     for (const { text, json } of values) {
       if (typeof json !== 'string') kind.hasJson = true;
@@ -92,7 +92,7 @@ export function collectJsonVariables(
   const jsonKinds = [...kinds].filter(([, { hasJson }]) => hasJson);
   const missingNames = omissibleNames.filter(name => {
     const { hasJson = false, isAmbiguous = false } = kinds.get(name) ?? {};
-    return !hasJson && !isAmbiguous && all.some(({ vars }) => !vars.has(name));
+    return !hasJson && !isAmbiguous && tests.some(({ vars }) => !vars.has(name));
   });
 
   return {

@@ -93,10 +93,10 @@ export function readClaudeAgentCall(
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const omissionsBefore = conversion.omissionCount;
-  const knownKeys = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_OTHER_KEYS];
+  const supportedKeys = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_OTHER_KEYS];
   conversion.reportKeys(
     config,
-    { known: knownKeys, unsupported: CLAUDE_UNSUPPORTED_KEYS },
+    { supported: supportedKeys, unsupported: CLAUDE_UNSUPPORTED_KEYS },
     { owner: "a provider's config" },
   );
 

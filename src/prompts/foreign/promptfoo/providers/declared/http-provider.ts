@@ -274,9 +274,9 @@ function addRenderedBody(
  * Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they
  * are empty in promptfoo too.
  */
-function withoutUnknownFields(value: JsonValue, { variables }: ConversionContext): JsonValue {
+function withoutUnknownFields(value: JsonValue, { variableNames }: ConversionContext): JsonValue {
   const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
-    [...variables.all, 'env', 'prompt'].includes(name) ? tag : '',
+    [...variableNames.all, 'env', 'prompt'].includes(name) ? tag : '',
   );
   return parseJson(text) ?? value;
 }

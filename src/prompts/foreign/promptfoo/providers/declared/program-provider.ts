@@ -58,7 +58,7 @@ export function readExecFields(
     FOLDER_MARK,
     JSON.stringify(words),
     options,
-    JSON.stringify(conversion.variables.json),
+    JSON.stringify(conversion.variableNames.json),
     MESSAGES_MARK,
   );
   return { fields: { program } };
@@ -95,7 +95,13 @@ export function readFileFields(
   }
 
   const exportName = name === '' && file.endsWith('.py') ? 'call_api' : name;
-  const args = [FOLDER_MARK, file, exportName, settings, JSON.stringify(conversion.variables.json)];
+  const args = [
+    FOLDER_MARK,
+    file,
+    exportName,
+    settings,
+    JSON.stringify(conversion.variableNames.json),
+  ];
   const words = conversion.runsPrograms
     ? [...buildKeptProgram(file), ...args]
     : [...buildOneRunProgram(file), ...args, MESSAGES_MARK];
