@@ -14,6 +14,7 @@ import { computeRecordingKey } from './recorded-request.ts';
 import type { RecordedRequest } from './recorder.ts';
 import { findAnswerFault, findRecordingFault } from './recording-fault.ts';
 
+/** A service's answer, whose body is JSON. */
 export interface RecordedAnswer {
   readonly httpStatus: number;
   readonly body: UncheckedObject;
@@ -32,7 +33,7 @@ export interface Recording {
   readonly request: RecordedRequest;
   readonly answer: RecordedAnswer;
   readonly media: readonly RecordedMedia[];
-  /** URLs of media that were too large to keep. */
+  /** URLs of media that were too large, or too many, to keep. */
   readonly notKept: readonly string[];
   /** The reason that the run failed before a model answered; omitted for any other end. */
   readonly fault?: EngineFault;

@@ -167,14 +167,14 @@ function noteUnprovableRates(
   }
 
   const reachableRate = Math.floor(computeHighestProvableRate(maxRepeat) * 1000) / 1000;
-  const reach = `${maxRepeat} good answers reach ${formatPercent(reachableRate)}`;
+  const reachText = `${maxRepeat} good answers reach ${formatPercent(reachableRate)}`;
   for (const rate of rates) {
     const neededCount = countGoodRunsNeeded(rate);
     if (neededCount <= maxRepeat) continue;
 
-    const need = Number.isFinite(neededCount)
+    const needText = Number.isFinite(neededCount)
       ? `it needs ${neededCount}`
       : 'it can only fail or stay undecided';
-    ctx.io.note(`note: a rate of ${formatPercent(rate)} can't be shown: ${reach}; ${need}`);
+    ctx.io.note(`note: a rate of ${formatPercent(rate)} can't be shown: ${reachText}; ${needText}`);
   }
 }

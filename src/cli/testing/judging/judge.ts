@@ -79,6 +79,7 @@ interface AskedQuestion extends PreparedQuestion {
   readonly body: ReturnType<typeof buildRunBody>;
 }
 
+/** The model that a question names, with its precedence and its config. */
 type RequestedModel = Pick<ModelQuestion, 'model' | 'judgeRank' | 'judgeConfig'>;
 
 /** The model that judges, with its config; undefined if none is named. */

@@ -10,10 +10,11 @@ export interface JudgeQuestion {
   /** The id of the repetition whose answer it is about. */
   readonly repetitionId: string;
   readonly request: RunRequest;
-  /** The service's estimate of what the answer costs, in its search results. */
+  /** The estimate of the answer's cost in the service's search results. */
   readonly estimatedCredits: unknown;
 }
 
+/** A question with the function to call with its answer. */
 interface PendingQuestion extends JudgeQuestion {
   readonly settle: (result: RequestResult) => void;
 }

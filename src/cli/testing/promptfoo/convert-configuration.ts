@@ -49,15 +49,18 @@ export interface ConvertedTests {
   readonly promptNumber: number;
 }
 
+/** The tests of a configuration, and the settings that they share. */
 export interface PromptfooTests {
   readonly prompts: readonly ConvertedTests[];
   /** promptfoo's default judge, used if nothing names a judge. */
   readonly defaultJudge: NamedJudge | undefined;
+  /** The number of cases that are left out, because they have no equivalent. */
   readonly leftOutCaseCount: number;
   /** Maximum number of cases to run at a time. */
   readonly maxConcurrency: number | undefined;
 }
 
+/** A configuration, and how it is read. */
 interface PromptfooFile {
   /** The absolute path. */
   readonly file: string;
@@ -86,16 +89,16 @@ export async function convertTestedConfiguration(
     programOutputs: {},
   });
   checkSupported(ctx, convertedPrompts, configuration);
-  const [first] = convertedPrompts;
-  const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
+  const [firstPrompt] = convertedPrompts;
+  const warnings = firstPrompt?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
   for (const warning of warnings) ctx.io.noteOnce(`note: ${formatNote(warning)}`);
 
-  if (!hasModels && first?.namesOnlyUnknownProviders) {
+  if (!hasModels && firstPrompt?.namesOnlyUnknownProviders) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
   }
 
-  if (first?.modelsText !== undefined && allowCommands) {
-    ctx.declaredModels.push({ text: first.modelsText, file });
+  if (firstPrompt?.modelsText !== undefined && allowCommands) {
+    ctx.declaredModels.push({ text: firstPrompt.modelsText, file });
   }
 
   const prompts: ConvertedTests[] = [];
@@ -113,7 +116,7 @@ export async function convertTestedConfiguration(
       (sum, { leftOutCaseCount = 0 }) => sum + leftOutCaseCount,
       0,
     ),
-    maxConcurrency: first?.maxConcurrency,
+    maxConcurrency: firstPrompt?.maxConcurrency,
   };
 }
 

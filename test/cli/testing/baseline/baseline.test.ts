@@ -5,23 +5,26 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { CommandResult } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
-/** Returns a case that passes or fails, by its text. */
-const reportedCase = (name: string, passes: boolean, more = ''): string =>
+/** Formats a case that passes or fails, by its text. */
+const formatCase = (name: string, passes: boolean, more = ''): string =>
   `  - {name: ${name}, inputs: {text: ${passes ? 'yes' : 'no'}}, expect: {equals: "yes"}${more}}\n`;
 
-const cases = (answers: string): string =>
-  `cases:\n${Array.from(answers, (answer, index) => reportedCase(`case ${index + 1}`, answer === 'y')).join('')}`;
+const formatCases = (answers: string): string =>
+  `cases:\n${Array.from(answers, (answer, index) => formatCase(`case ${index + 1}`, answer === 'y')).join('')}`;
 
-/** A project whose cases passed and failed so before, as `before.json` says. */
+/** A project whose `before.json` reports which of its cases passed before: `yn` means the first only. */
 class BaselineProject extends Project {
   static async from(answers: string): Promise<BaselineProject> {
-    const project = new BaselineProject({ 'echo.prompt': ECHO, 'echo.test.yaml': cases(answers) });
+    const project = new BaselineProject({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': formatCases(answers),
+    });
     await project.test('--reporter', 'json', '--out', 'before.json');
     return project;
   }
 
   async against(answers: string, ...flags: string[]): Promise<CommandResult> {
-    this.write('echo.test.yaml', cases(answers));
+    this.write('echo.test.yaml', formatCases(answers));
     return this.test('--baseline', 'before.json', ...flags);
   }
 
@@ -50,7 +53,7 @@ describe('test --baseline', () => {
   it('finds the cases of a file whose name macOS lists with separate accents', async () => {
     const files = {
       'echo.prompt': ECHO,
-      'gr\u00fcn.test.yaml': `target: ./echo.prompt\n${cases('y')}`,
+      'gr\u00fcn.test.yaml': `target: ./echo.prompt\n${formatCases('y')}`,
     };
     const project = new BaselineProject(files);
     await project.test('--reporter', 'json', '--out', 'before.json');
@@ -90,10 +93,10 @@ describe('test --baseline', () => {
 
   it('has its figures and the names of the cases in JSON', async () => {
     const project = await BaselineProject.from('yyyyyynn');
-    project.write('echo.test.yaml', `${cases('nnnnnny')}${reportedCase('added', true)}`);
+    project.write('echo.test.yaml', `${formatCases('nnnnnny')}${formatCase('added', true)}`);
     const { stdout } = await project.test('--baseline', 'before.json', '--json');
     const { baseline } = JSON.parse(stdout()) as { baseline: Record<string, unknown> };
-    const reportedName = (name: string): object => ({ file: 'echo.test.yaml', name, model: null });
+    const caseName = (name: string): object => ({ file: 'echo.test.yaml', name, model: null });
 
     expect(baseline).toEqual({
       verdict: 'no difference shown',
@@ -101,11 +104,11 @@ describe('test --baseline', () => {
       difference: expect.closeTo(-5 / 7) as number,
       interval: [-1, expect.closeTo(-0.0155, 3)],
       smallest: expect.any(Number) as number,
-      better: [reportedName('case 7')],
-      worse: [1, 2, 3, 4, 5, 6].map(number => reportedName(`case ${number}`)),
+      better: [caseName('case 7')],
+      worse: [1, 2, 3, 4, 5, 6].map(number => caseName(`case ${number}`)),
       same: [],
-      new: [reportedName('added')],
-      gone: [reportedName('case 8')],
+      new: [caseName('added')],
+      gone: [caseName('case 8')],
     });
   });
 
@@ -139,14 +142,14 @@ describe('test --baseline', () => {
   });
 
   it('pairs cases of one name in their order', async () => {
-    const twins = (first: boolean, second: boolean): string =>
-      `cases:\n${reportedCase('twin', first)}${reportedCase('twin', second)}`;
+    const formatTwins = (first: boolean, second: boolean): string =>
+      `cases:\n${formatCase('twin', first)}${formatCase('twin', second)}`;
     const project = new BaselineProject({
       'echo.prompt': ECHO,
-      'echo.test.yaml': twins(true, false),
+      'echo.test.yaml': formatTwins(true, false),
     });
     await project.test('--reporter', 'json', '--out', 'before.json');
-    project.write('echo.test.yaml', twins(false, false));
+    project.write('echo.test.yaml', formatTwins(false, false));
     const { stdout } = await project.test('--baseline', 'before.json');
     expect(stdout()).toContain('1 worse, 0 better, 1 the same');
   });
@@ -160,7 +163,7 @@ describe('test --baseline', () => {
   it('leaves cases that could not be run out of the figures', async () => {
     const project = await BaselineProject.from('yyyyyyy');
     const broken = '  - {name: case 7, inputs: {text: x}, expect: {command: [./missing]}}\n';
-    project.write('echo.test.yaml', `${cases('yyyyyy')}${broken}`);
+    project.write('echo.test.yaml', `${formatCases('yyyyyy')}${broken}`);
     const { stdout, exitCode } = await project.test(
       '--baseline',
       'before.json',
@@ -212,12 +215,15 @@ describe('test --fail-on', () => {
       flags: ['--fail-on', 'unsure', '--margin', '0%'],
       code: 0,
     },
-  ])('$flags: from $before to $after', async ({ before, after, flags, code }) => {
-    const project = await BaselineProject.from(before);
-    const { exitCode, stdout } = await project.against(after, ...flags);
-    expect(exitCode).toBe(code);
-    expect(stdout().match(/^FAILED/gmu)?.length ?? 0).toBe(after.replaceAll('y', '').length);
-  });
+  ])(
+    'exits with $code for $flags if the answers change from $before to $after',
+    async ({ before, after, flags, code }) => {
+      const project = await BaselineProject.from(before);
+      const { exitCode, stdout } = await project.against(after, ...flags);
+      expect(exitCode).toBe(code);
+      expect(stdout().match(/^FAILED/gmu)?.length ?? 0).toBe(after.replaceAll('y', '').length);
+    },
+  );
 
   it.each([
     { flags: ['--fail-on', 'worse'], message: '--fail-on worse needs --baseline' },
@@ -263,7 +269,10 @@ describe('a baseline that cannot be used', () => {
         'before.json was made with --sure --max-repeat 100, and this test runs without --sure',
     },
   ])('is refused before anything is run: $message', async ({ content, message }) => {
-    const project = new BaselineProject({ 'echo.prompt': ECHO, 'echo.test.yaml': cases('y') });
+    const project = new BaselineProject({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': formatCases('y'),
+    });
     if (content !== undefined) writeFileSync(path.join(project.home, 'before.json'), content);
     const { exitCode, stderr } = await project.test(
       '--baseline',
@@ -274,13 +283,13 @@ describe('a baseline that cannot be used', () => {
 
     expect(stderr()).toContain(message);
     expect(exitCode).toBe(EXIT.usage);
-    expect(existsSync(path.join(project.home, 'recorded', 'run-1'))).toBe(false);
+    expect(existsSync(path.join(project.home, 'recorded'))).toBe(false);
   });
 
   it('is refused if its --sure stopped at another number of runs', async () => {
     const project = new BaselineProject({
       'echo.prompt': ECHO,
-      'echo.test.yaml': `pass: 50%\n${cases('yyyyyy')}`,
+      'echo.test.yaml': `pass: 50%\n${formatCases('yyyyyy')}`,
     });
     await project.test('--sure', '--reporter', 'json', '--out', 'before.json');
     const [same, other] = [

@@ -235,30 +235,36 @@ describe('the report of tests', () => {
     );
   });
 
-  it.each(['json', 'junit', 'markdown', 'html'])('as %s is inert on a terminal', async reporter => {
-    const project = echoProject(
-      '  - inputs: { text: "\\u009b31m\\u202e\\u001b[2J" }\n    expect: [{ equals: x }]\n',
-    );
-    const { stdout } = await project.run(['test', '--no-color', '--reporter', reporter], {
-      terminal: { stdout: true },
-    });
-    expect(stdout()).toContain('31m');
+  it.each(['json', 'junit', 'markdown', 'html'])(
+    "can't control a terminal as %s",
+    async reporter => {
+      const project = echoProject(
+        '  - inputs: { text: "\\u009b31m\\u202e\\u001b[2J" }\n    expect: [{ equals: x }]\n',
+      );
+      const { stdout } = await project.run(['test', '--no-color', '--reporter', reporter], {
+        terminal: { stdout: true },
+      });
+      expect(stdout()).toContain('31m');
 
-    // oxlint-disable-next-line no-control-regex -- these are what must not come
-    expect(stdout()).not.toMatch(/[\u001b\u009b\u202e]/u);
-  });
+      // oxlint-disable-next-line no-control-regex -- these are what must not come
+      expect(stdout()).not.toMatch(/[\u001b\u009b\u202e]/u);
+    },
+  );
 
   it('is JSON with --json and with --reporter json alike', async () => {
     const project = echoProject(MIXED);
-    const [one, other] = [
+    const [jsonReport, reporterReport] = [
       await project.run(['test', '--json']),
       await project.run(['test', '--reporter', 'json']),
     ].map(
       ({ stdout }) =>
         JSON.parse(stdout()) as { passed: number; failed: number; cases: { name: string }[] },
     );
-    expect([one?.passed, one?.failed, other?.passed, other?.failed]).toEqual([1, 1, 1, 1]);
-    expect(one?.cases.map(({ name }) => name)).toEqual(other?.cases.map(({ name }) => name));
+    expect(jsonReport).toMatchObject({ passed: 1, failed: 1 });
+    expect(reporterReport).toMatchObject({ passed: 1, failed: 1 });
+    expect(jsonReport?.cases.map(({ name }) => name)).toEqual(
+      reporterReport?.cases.map(({ name }) => name),
+    );
   });
 
   it('requires a reporter for --out', async () => {

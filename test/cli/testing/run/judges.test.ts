@@ -5,7 +5,7 @@ import { runInProcess } from '../../../support/context.ts';
 import { echoProject, Project } from '../../../support/project.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 
-const OWN = `    judge: of-case
+const CASE_WITH_JUDGES = `    judge: of-case
     inputs: { text: a }
     expect: [{ rubric: polite, judge: of-expectation }]
 `;
@@ -17,8 +17,8 @@ describe('the judge of a rubric in a test file', () => {
     ['the case', ', judge: of-expectation', [], 'of-case'],
     ['the file', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-file'],
     ['the setting', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-setting'],
-  ])('is the one of %s before those that follow', async (_, without, flags, judge) => {
-    const cases = `  - name: one\n${OWN}`.replaceAll(without, '');
+  ])('is the one of %s before those that follow', async (_, removedText, flags, judge) => {
+    const cases = `  - name: one\n${CASE_WITH_JUDGES}`.replaceAll(removedText, '');
     const file = judge === 'of-setting' ? '' : 'judge: of-file\n';
     const project = echoProject('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
     await project.run(['config', 'set', 'judge', 'of-setting']);
@@ -39,34 +39,34 @@ tests:
     assert: [{ type: llm-rubric, value: polite, provider: 'openai:of-assertion' }]
 `;
 
-const ASSERTION = ", provider: 'openai:of-assertion'";
-const TEST = "    options: { provider: 'anthropic:messages:of-test' }\n";
-const DEFAULT = "defaultTest:\n  options: { provider: 'mistral:of-default' }\n";
+const ASSERTION_JUDGE = ", provider: 'openai:of-assertion'";
+const TEST_JUDGE = "    options: { provider: 'anthropic:messages:of-test' }\n";
+const DEFAULT_JUDGE = "defaultTest:\n  options: { provider: 'mistral:of-default' }\n";
 
-function projectWithout(...without: readonly string[]): Project {
+function createProjectWithout(...removedTexts: readonly string[]): Project {
   return new Project({
-    'promptfooconfig.yaml': without.reduce((text, part) => text.replace(part, ''), CONFIG),
+    'promptfooconfig.yaml': removedTexts.reduce((text, part) => text.replace(part, ''), CONFIG),
   });
 }
 
 describe('the judge of a configuration of promptfoo', () => {
   it.each([
     ['the assertion', [], 'openai'],
-    ['the test', [ASSERTION], 'anthropic'],
-    ['defaultTest', [ASSERTION, TEST], 'mistral'],
-    ['--judge', [ASSERTION, TEST, DEFAULT], 'groq'],
-  ])('is the one of %s before those that follow', async (_, without, provider) => {
-    const { exitCode, stderr } = await projectWithout(...without).run([
+    ['the test', [ASSERTION_JUDGE], 'anthropic'],
+    ['defaultTest', [ASSERTION_JUDGE, TEST_JUDGE], 'mistral'],
+    ['--judge', [ASSERTION_JUDGE, TEST_JUDGE, DEFAULT_JUDGE], 'groq'],
+  ])('is the one of %s before those that follow', async (_, removedTexts, expectedProvider) => {
+    const { exitCode, stderr } = await createProjectWithout(...removedTexts).run([
       'test',
       '--judge',
       'groq/of-flag',
     ]);
-    expect(stderr()).toContain(`no key for ${provider}:`);
+    expect(stderr()).toContain(`no key for ${expectedProvider}:`);
     expect(exitCode).toBe(EXIT.unauthorised);
   });
 
   it('is the setting if nothing else names one, and not a default for a key', async () => {
-    const project = projectWithout(ASSERTION, TEST, DEFAULT);
+    const project = createProjectWithout(ASSERTION_JUDGE, TEST_JUDGE, DEFAULT_JUDGE);
     await project.run(['config', 'set', 'judge', 'groq/of-setting']);
     const options = { home: project.home, local: localService, env: { OPENAI_API_KEY: 'sk-test' } };
     const { exitCode, stderr } = await runInProcess(['test'], options);
@@ -78,7 +78,7 @@ describe('the judge of a configuration of promptfoo', () => {
     ['OPENAI_API_KEY', 'openai/gpt-5.5-2026-04-23'],
     ['ANTHROPIC_API_KEY', 'anthropic/claude-sonnet-4-6'],
   ])("is promptfoo's own default for %s, which a note names", async (variable, model) => {
-    const project = projectWithout(ASSERTION, TEST, DEFAULT);
+    const project = createProjectWithout(ASSERTION_JUDGE, TEST_JUDGE, DEFAULT_JUDGE);
     const env = { [variable]: 'sk-test' };
     const { exitCode, stderr } = await runInProcess(['test', '--dry-run'], {
       home: project.home,
@@ -99,13 +99,17 @@ describe('the judge of a configuration of promptfoo', () => {
   });
 
   it('is missing if nothing names one and no key is set', async () => {
-    const { exitCode, stderr } = await projectWithout(ASSERTION, TEST, DEFAULT).run(['test']);
+    const { exitCode, stderr } = await createProjectWithout(
+      ASSERTION_JUDGE,
+      TEST_JUDGE,
+      DEFAULT_JUDGE,
+    ).run(['test']);
     expect(stderr()).toContain('a rubric needs a judge');
     expect(exitCode).toBe(EXIT.usage);
   });
 });
 
-describe('with models of an own endpoint', () => {
+describe('a test with models of its own endpoint', () => {
   let provider: FakeProvider;
   beforeAll(async () => {
     provider = await FakeProvider.start();
@@ -129,7 +133,7 @@ describe('with models of an own endpoint', () => {
     ['Yes. 8 / 10, with a smile', 0],
     ['yes, as always', 0],
     ['no, 0.9: rude', EXIT.runFailed],
-  ])('a rubric with a threshold passes by its score: %s', async (reply, code) => {
+  ])('decides a rubric with a threshold by its score: %s', async (reply, code) => {
     provider.reset(chatAnswer(reply));
     const cases =
       '  - { inputs: { text: a }, expect: [{ rubric: polite, threshold: 0.7, judge: tiny }] }\n';
@@ -138,7 +142,7 @@ describe('with models of an own endpoint', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('the choice of an `llm` question is read after the thoughts of its model', async () => {
+  it('reads the choice of an `llm` question after the thoughts of its model', async () => {
     provider.reset(chatAnswer('<think>\nIs it yes? Hardly.\n</think>\n\nNo.'));
     const choices = '[{ choice: "yes", score: 1 }, { choice: "no", score: 0 }]';
     const { exitCode, stdout } = await run(
@@ -148,7 +152,7 @@ describe('with models of an own endpoint', () => {
     expect(exitCode).toBe(EXIT.runFailed);
   });
 
-  it("a judge's failed run is reported in the run's own words", async () => {
+  it("reports a judge's failed run in the run's own words", async () => {
     provider.reset({ status: 500, body: { error: { message: 'the cellar is flooded' } } });
     const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, judge: tiny }] }\n';
     const { exitCode, stdout } = await run(`cases:\n${cases}`);
@@ -156,7 +160,7 @@ describe('with models of an own endpoint', () => {
     expect(exitCode).toBe(EXIT.fault);
   });
 
-  it('each model runs with the config beside it, in place of the config of the prompt', async () => {
+  it('runs each model with the config next to it, instead of that of the prompt', async () => {
     provider.reset(chatAnswer('one'), chatAnswer('two'));
     const { exitCode } = await run(
       'models: [{ model: tiny, config: { temperature: 0.25 } }, tiny]\ncases:\n  - { inputs: { text: a } }\n',

@@ -20,7 +20,7 @@ interface Report {
 }
 
 /** A project whose model gives these answers in turn, the last one forever. */
-class Answering extends Project {
+class AnsweringProject extends Project {
   constructor(cases: string, answers: string, above = '') {
     super({
       'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n  - {model: tiny, modality: text, provider: here, price: {input: 1, output: 1}}\n`,
@@ -41,17 +41,14 @@ class Answering extends Project {
   }
 }
 
-const caseWith = (more: string): string =>
-  `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
+const formatCase = (lines: string): string =>
+  `  - name: says yes\n    expect: {equals: "yes"}\n    ${lines}\n`;
 
-const requestCount = (): number => provider.requests.length;
+const countRequests = (): number => provider.requests.length;
 
 describe('a repeated case', () => {
   it('is reported with how many of its runs passed, the interval of its rate, and that it is flaky', async () => {
-    const project = new Answering(
-      caseWith('{repeat: 10, pass: 7}').replace(/\{(.*), (.*)\}/u, '$1\n    $2'),
-      'yyynyynyyn',
-    );
+    const project = new AnsweringProject(formatCase('repeat: 10\n    pass: 7'), 'yyynyynyyn');
     const { stdout, exitCode } = await project.test();
 
     expect(stdout()).toContain('passed ask.test.yaml: says yes 7 of 10 (40–89 %), flaky (');
@@ -62,14 +59,17 @@ describe('a repeated case', () => {
   });
 
   it('names an equal reason once, with the runs that it is about', async () => {
-    const project = new Answering(caseWith('repeat: 5'), 'nnyny');
+    const project = new AnsweringProject(formatCase('repeat: 5'), 'nnyny');
     const { stdout } = await project.test();
     expect(stdout()).toMatch(/\n {4}runs 1–2, 4: ask\.test\.yaml:\d+: .*\n/u);
     expect(stdout().match(/ask\.test\.yaml:\d+: /gu)).toHaveLength(1);
   });
 
   it('says what makes a cost known', async () => {
-    const project = new Answering(caseWith('').replace('{equals: "yes"}', '{cost: 0.1}'), 'y');
+    const project = new AnsweringProject(
+      formatCase('').replace('{equals: "yes"}', '{cost: 0.1}'),
+      'y',
+    );
     const file = path.join(project.home, 'data', 'models.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/, price: \{.*?\}/u, ''));
     const { stdout } = await project.test();
@@ -77,9 +77,9 @@ describe('a repeated case', () => {
   });
 
   it('is drawn on the page with its interval, and before steady cases if it is flaky', async () => {
-    const steady = caseWith('repeat: 2').replace('says yes', 'always fails');
-    const project = new Answering(
-      `${steady}${caseWith('repeat: 10\n    pass: 70%')}`,
+    const steady = formatCase('repeat: 2').replace('says yes', 'always fails');
+    const project = new AnsweringProject(
+      `${steady}${formatCase('repeat: 10\n    pass: 70%')}`,
       'nnyyynyynyyn',
     );
     const { stdout } = await project.test('--reporter', 'html', '--concurrency', '1');
@@ -98,7 +98,10 @@ describe('a repeated case', () => {
   });
 
   it('has its figures in JSON', async () => {
-    const project = new Answering(`${caseWith('repeat: 4')}${caseWith('pass: 1')}`, 'yynyy');
+    const project = new AnsweringProject(
+      `${formatCase('repeat: 4')}${formatCase('pass: 1')}`,
+      'yynyy',
+    );
     const report = await project.report();
 
     expect(report.cases).toMatchObject([
@@ -110,29 +113,29 @@ describe('a repeated case', () => {
   });
 
   it('runs as often as requested', async () => {
-    const project = new Answering(`${caseWith('repeat: 2')}${caseWith('pass: 3')}`, 'y');
+    const project = new AnsweringProject(`${formatCase('repeat: 2')}${formatCase('pass: 3')}`, 'y');
     const { exitCode } = await project.test('--repeat', '5');
-    expect(requestCount()).toBe(10);
+    expect(countRequests()).toBe(10);
     expect(exitCode).toBe(0);
   });
 
   it.each(['0', '1001', 'x', '1.5'])('is not run %s times', async repeat => {
-    const { exitCode, stderr } = await new Answering(caseWith('repeat: 2'), 'y').test(
+    const { exitCode, stderr } = await new AnsweringProject(formatCase('repeat: 2'), 'y').test(
       '--repeat',
       repeat,
     );
     expect(stderr()).toContain(`--repeat takes a whole number from 1 to 1000, not "${repeat}"`);
-    expect(requestCount()).toBe(0);
+    expect(countRequests()).toBe(0);
     expect(exitCode).toBe(EXIT.usage);
   });
 
   it('has its own answers in a replay', async () => {
-    const project = new Answering(caseWith('repeat: 5\n    pass: 50%'), 'ynyny');
+    const project = new AnsweringProject(formatCase('repeat: 5\n    pass: 50%'), 'ynyny');
     const { cases: live } = await project.report('--record', 'recorded');
     const { cases: replayed } = await project.report('--replay', 'recorded');
     expect(replayed).toMatchObject([{ passed: 3, runs: 5, flaky: true }]);
     expect(live).toMatchObject([{ passed: 3, runs: 5, flaky: true }]);
-    expect(requestCount()).toBe(5);
+    expect(countRequests()).toBe(5);
   });
 });
 
@@ -145,16 +148,16 @@ describe('how often a case must pass', () => {
     ['100%', 'yyyyn', EXIT.runFailed],
     ['4', 'yyyyn', 0],
   ])('may be %s: of %s', async (pass, answers, code) => {
-    const { exitCode } = await new Answering(
-      caseWith(`repeat: 5\n    pass: ${pass}`),
+    const { exitCode } = await new AnsweringProject(
+      formatCase(`repeat: 5\n    pass: ${pass}`),
       answers,
     ).test();
     expect(exitCode).toBe(code);
   });
 
   it('may stand above the cases', async () => {
-    const cases = `${caseWith('repeat: 2')}${caseWith('repeat: 2\n    pass: 2')}`;
-    const { cases: results } = await new Answering(cases, 'yn', 'pass: 50%\n').report();
+    const cases = `${formatCase('repeat: 2')}${formatCase('repeat: 2\n    pass: 2')}`;
+    const { cases: results } = await new AnsweringProject(cases, 'yn', 'pass: 50%\n').report();
     expect(results).toMatchObject([
       { status: 'passed', pass: '50%' },
       { status: 'failed', pass: 2 },
@@ -162,60 +165,60 @@ describe('how often a case must pass', () => {
   });
 
   it.each(['101%', '-1%', '80 %', '%', 'most', '0', '1.5', '80%!'])('is not %s', async pass => {
-    const { exitCode, stderr } = await new Answering(
-      caseWith(`repeat: 5\n    pass: "${pass}"`),
+    const { exitCode, stderr } = await new AnsweringProject(
+      formatCase(`repeat: 5\n    pass: "${pass}"`),
       'y',
     ).test();
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass must be a/u);
-    expect(requestCount()).toBe(0);
+    expect(countRequests()).toBe(0);
     expect(exitCode).toBe(EXIT.usage);
   });
 
   it('is at most as often as it runs', async () => {
-    const project = new Answering(caseWith('repeat: 5\n    pass: 4'), 'y');
+    const project = new AnsweringProject(formatCase('repeat: 5\n    pass: 4'), 'y');
     const { exitCode, stderr } = await project.test('--repeat', '3');
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass \(4\) is more than repeat \(3\)/u);
-    expect(requestCount()).toBe(0);
+    expect(countRequests()).toBe(0);
     expect(exitCode).toBe(EXIT.usage);
   });
 });
 
 describe('test --sure', () => {
-  const required = (pass: string): string => caseWith(`pass: ${pass}`);
+  const formatCaseOfRate = (pass: string): string => formatCase(`pass: ${pass}`);
 
   it('stops as soon as the answers decide', async () => {
     // 1/((n+1)·0.5ⁿ) is at least 20 from the eighth good answer on.
-    const { cases } = await new Answering(required('50%'), 'y').report('--sure');
+    const { cases } = await new AnsweringProject(formatCaseOfRate('50%'), 'y').report('--sure');
     expect(cases).toMatchObject([
       { status: 'passed', passed: 8, runs: 8, interval: [expect.any(Number), 1] },
     ]);
-    expect(requestCount()).toBe(8);
+    expect(countRequests()).toBe(8);
   });
 
   it('fails a case whose rate is too low', async () => {
-    const { exitCode } = await new Answering(required('90%'), 'n').test('--sure');
-    expect(requestCount()).toBe(2);
+    const { exitCode } = await new AnsweringProject(formatCaseOfRate('90%'), 'n').test('--sure');
+    expect(countRequests()).toBe(2);
     expect(exitCode).toBe(EXIT.runFailed);
   });
 
   it('fails a case that must always pass at its first bad answer', async () => {
-    const { cases } = await new Answering(required('100%'), 'yyyn').report('--sure');
+    const { cases } = await new AnsweringProject(formatCaseOfRate('100%'), 'yyyn').report('--sure');
     expect(cases).toMatchObject([{ status: 'failed', passed: 3, runs: 4 }]);
-    expect(requestCount()).toBe(4);
+    expect(countRequests()).toBe(4);
   });
 
   it('needs only one answer if none has to pass', async () => {
-    const { cases } = await new Answering(required('0%'), 'n').report(
+    const { cases } = await new AnsweringProject(formatCaseOfRate('0%'), 'n').report(
       '--sure',
       '--concurrency',
       '8',
     );
     expect(cases).toMatchObject([{ status: 'passed', runs: 1 }]);
-    expect(requestCount()).toBe(1);
+    expect(countRequests()).toBe(1);
   });
 
   it('reports a case that stays undecided as a separate kind of failure', async () => {
-    const project = new Answering(required('80%'), 'yyyynyyyyn');
+    const project = new AnsweringProject(formatCaseOfRate('80%'), 'yyyynyyyyn');
     const flags = ['--sure', '--max-repeat', '10'];
     const { stdout, exitCode } = await project.test(...flags);
 
@@ -225,22 +228,25 @@ describe('test --sure', () => {
       '80 % needed; not enough runs to say: more than 10,000 more would probably decide',
     );
     expect(stdout()).toContain('0 passed, 0 failed, 1 undecided');
-    expect(requestCount()).toBe(10);
+    expect(countRequests()).toBe(10);
     expect(exitCode).toBe(EXIT.runFailed);
 
     const junit = await project.test(...flags, '--reporter', 'junit', '--resume');
     expect(junit.stdout()).toContain('failures="1" errors="0"');
     expect(junit.stdout()).toContain('<failure message="not enough runs to say');
-    expect(requestCount()).toBe(10);
+    expect(countRequests()).toBe(10);
   });
 
   it('says how many more runs would probably decide', async () => {
-    const { stdout } = await new Answering(required('95%'), 'y').test('--sure');
+    const { stdout } = await new AnsweringProject(formatCaseOfRate('95%'), 'y').test('--sure');
     expect(stdout()).toContain('not enough runs to say: about 58 more would probably decide');
   });
 
   it('notes a rate that so many runs cannot show, before anything is sent', async () => {
-    const project = new Answering(`${required('95%')}${required('80%')}`, 'y');
+    const project = new AnsweringProject(
+      `${formatCaseOfRate('95%')}${formatCaseOfRate('80%')}`,
+      'y',
+    );
     const { stderr } = await runInProcess(['test', '--sure', '--dry-run'], {
       home: project.home,
       local: localService,
@@ -251,18 +257,19 @@ describe('test --sure', () => {
       "note: a rate of 95 % can't be shown: 100 good answers reach 92.6 %; it needs 158",
     );
     expect(stderr()).not.toContain('80 %');
-    expect(requestCount()).toBe(0);
+    expect(countRequests()).toBe(0);
   });
 
   it('leaves cases without a rate as they are', async () => {
-    const { cases } = await new Answering(caseWith('repeat: 3\n    pass: 2'), 'yyn').report(
-      '--sure',
-    );
+    const { cases } = await new AnsweringProject(
+      formatCase('repeat: 3\n    pass: 2'),
+      'yyn',
+    ).report('--sure');
     expect(cases).toMatchObject([{ status: 'passed', runs: 3 }]);
   });
 
   it('resumes after it was stopped, and pays for no answer twice', async () => {
-    const project = new Answering(required('50%'), 'y');
+    const project = new AnsweringProject(formatCaseOfRate('50%'), 'y');
     const refused = {
       status: 401,
       body: { error: { message: 'no such key', code: 'invalid_api_key' } },
@@ -270,7 +277,7 @@ describe('test --sure', () => {
     provider.reset(chatAnswer('yes'), chatAnswer('yes'), chatAnswer('no'), refused);
     const first = await project.test('--sure');
 
-    expect(requestCount()).toBe(4);
+    expect(countRequests()).toBe(4);
     expect(first.exitCode).toBe(EXIT.unauthorised);
 
     provider.reset(chatAnswer('yes'));
@@ -278,11 +285,11 @@ describe('test --sure', () => {
 
     // One half is ruled out by eleven of twelve answers, and not yet by ten of eleven.
     expect(cases).toMatchObject([{ status: 'passed', passed: 11, runs: 12 }]);
-    expect(requestCount()).toBe(9);
+    expect(countRequests()).toBe(9);
   });
 
   it('counts no answer that comes after the decision', async () => {
-    const { cases } = await new Answering(required('50%'), 'y').report(
+    const { cases } = await new AnsweringProject(formatCaseOfRate('50%'), 'y').report(
       '--sure',
       '--concurrency',
       '8',
@@ -291,7 +298,7 @@ describe('test --sure', () => {
   });
 
   it('forecasts the most that it may cost', async () => {
-    const { stdout } = await new Answering(required('80%'), 'y').test(
+    const { stdout } = await new AnsweringProject(formatCaseOfRate('80%'), 'y').test(
       '--sure',
       '--max-repeat',
       '7',
@@ -302,7 +309,7 @@ describe('test --sure', () => {
   });
 
   it('is what --max-repeat needs', async () => {
-    const { exitCode, stderr } = await new Answering(required('80%'), 'y').test(
+    const { exitCode, stderr } = await new AnsweringProject(formatCaseOfRate('80%'), 'y').test(
       '--max-repeat',
       '7',
     );
