@@ -70,6 +70,6 @@ export function getComparisonExitCode(
   if (failOn !== 'changed' && failOn !== 'failed') return EXIT.ok;
 
   const verdicts = new Set(rows.map(computeRowVerdict));
-  const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
-  return isFailed ? EXIT.runFailed : EXIT.ok;
+  const failsCommand = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
+  return failsCommand ? EXIT.runFailed : EXIT.ok;
 }

@@ -29,10 +29,10 @@ export async function createVariants(
   targets: readonly string[],
   models: readonly string[],
 ): Promise<Variant[]> {
-  const wantedVariants = targets.flatMap(target =>
+  const requestedVariants = targets.flatMap(target =>
     (models.length === 0 ? [undefined] : models).map(model => ({ target, model })),
   );
-  if (wantedVariants.length < 2) {
+  if (requestedVariants.length < 2) {
     throw usageError(
       'a comparison needs two sides',
       'Name another target, file@git:<revision>, or models with -m a,b.',
@@ -40,7 +40,7 @@ export async function createVariants(
   }
 
   const variants: Variant[] = [];
-  for (const { target, model } of wantedVariants) {
+  for (const { target, model } of requestedVariants) {
     const connection = await openConnection(target);
     const resolvedTarget = await resolveTarget(ctx, connection, target, {
       source: 'command line',

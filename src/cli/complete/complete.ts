@@ -92,8 +92,8 @@ function decodeWords(text: string): string[] {
  */
 function formatForBash(candidates: readonly Candidate[], line: BashLine): string[] {
   const values = candidates.map(candidate => formatBashCandidate(candidate, line));
-  const [only, ...others] = candidates;
-  const endsWord = others.length === 0 && only?.isPartial !== true && line.quote === '';
+  const [onlyCandidate, ...others] = candidates;
+  const endsWord = others.length === 0 && onlyCandidate?.isPartial !== true && line.quote === '';
   return endsWord ? values.map(value => `${value} `) : values;
 }
 

@@ -140,9 +140,9 @@ async function renderTable({ header, rows }: Tokens.Table, layout: GuideLayout):
   const wrapRow = (row: readonly string[]) =>
     row.map((cell, index) => wrapAnsi(cell, widths[index] ?? 1));
   const wrappedRows = cells.map(wrapRow);
-  const isTall = wrappedRows.some(row => row.some(cell => cell.includes('\n')));
+  const hasWrappedCells = wrappedRows.some(row => row.some(cell => cell.includes('\n')));
   const spacedRows = wrappedRows.flatMap((row, index) =>
-    isTall && index > 0 ? [row.map(() => ''), row] : [row],
+    hasWrappedCells && index > 0 ? [row.map(() => ''), row] : [row],
   );
 
   const hasTitles = titles.some(title => stringWidth(title) > 0);

@@ -35,7 +35,7 @@ export async function writeDiscoveredModels(ctx: Context): Promise<void> {
     plain: () => formatPlainRows(endpoints.map(formatEndpointCells)),
   });
 
-  noteUnpriced(ctx, endpoints);
+  noteUnpricedModels(ctx, endpoints);
 
   const failedEndpoints = endpoints.filter(({ fault }) => fault !== undefined);
   if (failedEndpoints.length === endpoints.length) throw noModelListError(failedEndpoints);
@@ -55,7 +55,7 @@ function noModelListError(failedEndpoints: readonly DiscoveredEndpoint[]): CliEr
 }
 
 /** Writes a note about the models whose price has to be added to models.yaml. */
-function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[]): void {
+function noteUnpricedModels({ io }: Context, endpoints: readonly DiscoveredEndpoint[]): void {
   const names = endpoints.flatMap(({ unpriced }) => unpriced);
   if (names.length === 0) return;
   io.note(

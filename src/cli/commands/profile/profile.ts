@@ -44,13 +44,13 @@ export async function addProfile(ctx: Context, name: string): Promise<void> {
     throw usageError('local is the built-in profile');
   }
 
-  const givenUrl = ctx.globals.baseUrl;
-  if (givenUrl === undefined) {
+  const baseUrlFlag = ctx.globals.baseUrl;
+  if (baseUrlFlag === undefined) {
     const example = `promptrun profile add ${name} --base-url https://prompts.example.com/api/v1`;
     throw usageError('profile add needs --base-url <url>', `For example: ${example}`);
   }
 
-  const baseUrl = requireSecureBaseUrl(givenUrl, '--base-url', ctx.globals);
+  const baseUrl = requireSecureBaseUrl(baseUrlFlag, '--base-url', ctx.globals);
   const isActive = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;

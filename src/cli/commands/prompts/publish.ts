@@ -67,20 +67,25 @@ export async function publishPrompts(
   }
 }
 
-async function noteMissingFence(ctx: Context, file: string): Promise<void> {
-  const { describeMissingFence } = await import('../../../prompts/parse/prompt-source.ts');
-  ctx.io.note(describeMissingFence(toOneLine(formatPath(ctx, file))));
-}
-
 async function withStorePublisher(
   ctx: Context,
-  database: string | undefined,
+  databaseUrl: string | undefined,
   work: (publisher: Publisher) => Promise<void>,
 ): Promise<void> {
-  const onNotice = (line: string): void => ctx.io.note(`note: ${toOneLine(line)}`);
-  const defaultModel = ctx.settings.get('model');
+  const { dataDir, settings } = ctx;
+  const defaultModel = settings.get('model');
+  const onNotice = (line: string): void => noteLine(ctx, line);
+  await ctx.local.withStore({ dataDir, databaseUrl, defaultModel, onNotice }, store =>
+    work(createStorePublisher(ctx, store, databaseUrl)),
+  );
+}
 
-  const createPublisher = (store: LocalStore): Publisher => ({
+function createStorePublisher(
+  ctx: Context,
+  store: LocalStore,
+  databaseUrl: string | undefined,
+): Publisher {
+  return {
     async publish(file) {
       const { usesEcho, lacksFence, ...publication } = await store
         .publish(file)
@@ -88,24 +93,29 @@ async function withStorePublisher(
           throw explainStoreError(ctx, error);
         });
       if (usesEcho) {
-        onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
+        noteLine(ctx, `no model named in ${path.basename(file)}: echo gives the prompt back`);
       }
       if (lacksFence) await noteMissingFence(ctx, file);
       return publication;
     },
     async unpublish(slug) {
       if (await store.unpublish(slug)) return { slug, unpublished: true };
-      throw notFoundError(
-        `no prompt '${slug}' is published`,
-        ...(database === undefined
+      const hints =
+        databaseUrl === undefined
           ? [`List the published prompts with: ${ctx.formatCommand('prompts', 'list')}`]
-          : []),
-      );
+          : [];
+      throw notFoundError(`no prompt '${slug}' is published`, ...hints);
     },
-  });
+  };
+}
 
-  const options = { dataDir: ctx.dataDir, databaseUrl: database, defaultModel, onNotice };
-  await ctx.local.withStore(options, store => work(createPublisher(store)));
+function noteLine({ io }: Context, line: string): void {
+  io.note(`note: ${toOneLine(line)}`);
+}
+
+async function noteMissingFence(ctx: Context, file: string): Promise<void> {
+  const { describeMissingFence } = await import('../../../prompts/parse/prompt-source.ts');
+  ctx.io.note(describeMissingFence(toOneLine(formatPath(ctx, file))));
 }
 
 /**

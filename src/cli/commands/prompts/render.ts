@@ -80,9 +80,9 @@ async function createPreview(
   const placedImages = await placeImageUrls(ctx, fields, suppliedInputs);
   const { images, namedUrls, otherUrls, locationNames } = placedImages;
 
-  const isValue = ([key]: readonly [string, unknown]): boolean => !locationNames.has(key);
-  const values = Object.entries(suppliedInputs.values).filter(isValue);
-  const text = new Map(Object.entries(suppliedInputs.texts).filter(isValue));
+  const isTemplateValue = ([key]: readonly [string, unknown]): boolean => !locationNames.has(key);
+  const values = Object.entries(suppliedInputs.values).filter(isTemplateValue);
+  const text = new Map(Object.entries(suppliedInputs.texts).filter(isTemplateValue));
 
   // Values of --inputs keep their types.
   const fault =
@@ -115,10 +115,10 @@ async function placeImageUrls(
   { values, texts, images }: TypedInputs,
 ): Promise<PlacedImageUrls> {
   const opener = createImageUrlOpener(ctx);
-  const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
+  const textValues = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
-  const unplacedInputs = { text: new Map(strings), images: await openImages(opener, images) };
+  const unplacedInputs = { text: new Map(textValues), images: await openImages(opener, images) };
   const openedInputs = await openNamedImages(fields, unplacedInputs, opener);
   const { images: placedUrls } = placeImages(fields, openedInputs);
 
@@ -154,10 +154,16 @@ function formatMessagePart(part: unknown): string {
   return `[media${type}: ${shortenUrl(String(media['url']))}]\n`;
 }
 
-/** Shortens a `data:` URL, because its base64 is unreadable. */
+/** Maximum length of a `data:` URL that is shown whole. */
+const MAX_SHOWN_URL_LENGTH = 80;
+
+/** Length of the shown beginning of a longer one. */
+const SHORTENED_URL_LENGTH = 60;
+
+/** Shortens a long `data:` URL, because its base64 is unreadable. */
 function shortenUrl(url: string): string {
-  return url.startsWith('data:') && url.length > 80
-    ? `${url.slice(0, 60)}… (${url.length} characters)`
+  return url.startsWith('data:') && url.length > MAX_SHOWN_URL_LENGTH
+    ? `${url.slice(0, SHORTENED_URL_LENGTH)}… (${url.length} characters)`
     : url;
 }
 

@@ -45,7 +45,7 @@ export async function writeSkills(
     text,
     target: { folder, name: path.join(name, skillName, 'SKILL.md') },
   }));
-  for (const skillFile of skillFiles) refuseOverwriting(skillFile, { force });
+  for (const skillFile of skillFiles) refuseDifferingFile(skillFile, { force });
   for (const { target, text } of skillFiles) await replaceFile(target, text);
 
   const rows = skillFiles.map(({ prompt, target }) => {
@@ -192,7 +192,7 @@ function toSkillName(slug: string): string {
  * @throws {CliError} USAGE_ERROR
  * @throws {LinkFault} if the path leads through a link
  */
-function refuseOverwriting(
+function refuseDifferingFile(
   { target, text }: { readonly target: ContainedPath; readonly text: string },
   { force }: { readonly force: boolean },
 ): void {

@@ -68,9 +68,9 @@ async function withRefusalHint(
   const { formatCommand } = connection;
   const { toFailure } = await import('../../core/failure.ts');
   const { message, ...failure } = toFailure(error);
-  const isOption = error.message.startsWith('runOptions');
+  const isOptionRefused = error.message.startsWith('runOptions');
   const hints = [
-    isOption
+    isOptionRefused
       ? `List the options of each model with: ${formatCommand('resources', 'list')}`
       : `Show its inputs with: ${formatCommand('prompts', 'get', target)}`,
   ];
@@ -145,7 +145,10 @@ async function startRun(
 ): Promise<StartedRun> {
   let isVersion = !preparedRun.mayBePrompt;
   try {
-    return await startOnce(ctx, preparedRun, { ...options, onRunId: () => (isVersion = true) });
+    return await startVersionRun(ctx, preparedRun, {
+      ...options,
+      onRunId: () => (isVersion = true),
+    });
   } catch (error) {
     if (isVersion || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
     return await startLatestVersion(ctx, preparedRun, options, error);
@@ -170,7 +173,7 @@ async function startLatestVersion(
   if (validate) checkInputs(readInputFields(config), request);
   const latestRun = { ...preparedRun, request: { ...request, promptVersionId } };
 
-  return startOnce(ctx, latestRun, { ...options, onRunId: () => {} });
+  return startVersionRun(ctx, latestRun, { ...options, onRunId: () => {} });
 }
 
 /** Adds the `data` of a service's refusal to the error that is reported instead. */
@@ -182,7 +185,7 @@ async function withRefusalDetails(error: unknown, refusal: NotFoundError): Promi
   return new CliError(message, { ...failure, data, details, cause: refusal });
 }
 
-async function startOnce(
+async function startVersionRun(
   ctx: Context,
   { connection, request, estimatedCredits }: PreparedRun,
   options: StartOptions & { readonly onRunId: () => void },

@@ -101,12 +101,12 @@ async function announceService(
  */
 async function drainService(ctx: Context, service: Service, duration: string): Promise<boolean> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
-  const drainEnd = new AbortController();
+  const drainStop = new AbortController();
   const { signalled, stopListening } = listenForSignal(ctx);
-  void signalled.then(() => drainEnd.abort());
-  await service.drain(drainEnd.signal);
+  void signalled.then(() => drainStop.abort());
+  await service.drain(drainStop.signal);
   stopListening();
-  return drainEnd.signal.aborted;
+  return drainStop.signal.aborted;
 }
 
 interface SignalListener {

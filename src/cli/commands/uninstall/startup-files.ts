@@ -104,19 +104,19 @@ function listCandidateFiles(env: Env): string[] {
   const powerShellFolders = [
     path.join(configFolder, 'powershell'),
     ...[...documentFolders].flatMap(folder =>
-      joinEach(folder, ['PowerShell', 'WindowsPowerShell']),
+      joinPaths(folder, ['PowerShell', 'WindowsPowerShell']),
     ),
   ];
 
   return [
-    ...joinEach(home, ['.bashrc', '.bash_profile', '.bash_login', '.profile']),
+    ...joinPaths(home, ['.bashrc', '.bash_profile', '.bash_login', '.profile']),
     ...[...zshFolders].flatMap(folder =>
-      joinEach(folder, ['.zshrc', '.zprofile', '.zshenv', '.zlogin']),
+      joinPaths(folder, ['.zshrc', '.zprofile', '.zshenv', '.zlogin']),
     ),
     path.join(configFolder, 'fish', 'config.fish'),
     getFishScriptPath(configFolder),
     ...powerShellFolders.flatMap(folder =>
-      joinEach(folder, ['Microsoft.PowerShell_profile.ps1', 'profile.ps1']),
+      joinPaths(folder, ['Microsoft.PowerShell_profile.ps1', 'profile.ps1']),
     ),
   ];
 }
@@ -135,6 +135,6 @@ function getFishScriptPath(configFolder: string): string {
   return path.join(configFolder, 'fish', 'completions', 'promptrun.fish');
 }
 
-function joinEach(folder: string, names: readonly string[]): string[] {
+function joinPaths(folder: string, names: readonly string[]): string[] {
   return names.map(name => path.join(folder, name));
 }

@@ -56,7 +56,7 @@ export async function uninstall(
       ctx.io.note('Nothing was removed.');
       return;
     }
-    await removeAll(plan.items);
+    await removeItems(plan.items);
     ctx.io.note(`Removed ${pluralize(plan.items.length, 'item')}.`);
   }
 
@@ -97,7 +97,7 @@ async function confirmUninstall(ctx: Context): Promise<boolean> {
   return (await prompter.text({ message, lines: 'refused' }, ctx.signal)).trim() === 'yes';
 }
 
-async function removeAll(items: readonly RemovableItem[]): Promise<void> {
+async function removeItems(items: readonly RemovableItem[]): Promise<void> {
   const faults: string[] = [];
   for (const { place, remove } of items) {
     try {

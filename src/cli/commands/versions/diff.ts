@@ -141,8 +141,8 @@ function pairWithFile(
   [requestedId]: readonly string[],
   fileVersionId: string,
 ): ChosenVersions['versionIds'] {
-  const older = requestedId ?? entries[0]?.promptVersionId;
-  return older === undefined ? undefined : [older, fileVersionId];
+  const olderId = requestedId ?? entries[0]?.promptVersionId;
+  return olderId === undefined ? undefined : [olderId, fileVersionId];
 }
 
 /**
@@ -152,14 +152,14 @@ function pairWithFile(
  */
 function pairPublished(
   entries: readonly PromptVersionEntry[],
-  [first, second]: readonly string[],
+  [firstId, secondId]: readonly string[],
   namedId: string | undefined,
 ): ChosenVersions['versionIds'] {
-  const [latest, secondLatest] = entries.map(({ promptVersionId }) => promptVersionId);
-  if (first !== undefined && second !== undefined) return pairIfDifferent(first, second);
-  if (first !== undefined) return pairIfDifferent(first, namedId ?? latest);
-  if (namedId !== undefined && namedId !== latest) return pairIfDifferent(namedId, latest);
-  return pairIfDifferent(secondLatest, latest);
+  const [latestId, secondLatestId] = entries.map(({ promptVersionId }) => promptVersionId);
+  if (firstId !== undefined && secondId !== undefined) return pairIfDifferent(firstId, secondId);
+  if (firstId !== undefined) return pairIfDifferent(firstId, namedId ?? latestId);
+  if (namedId !== undefined && namedId !== latestId) return pairIfDifferent(namedId, latestId);
+  return pairIfDifferent(secondLatestId, latestId);
 }
 
 function pairIfDifferent(

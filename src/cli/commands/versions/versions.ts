@@ -85,8 +85,8 @@ function createLabelColumns(now: number): ListColumn<PromptVersionEntry>[] {
 function formatMove(move: unknown, formatTime: (at: string) => string): string {
   const readMoveField = (field: string): string => toTextOrEmpty(readValueAt(move, field));
   const shortenId = (field: string): string => readMoveField(field).slice(0, 8);
-  const arrival = readMoveField('from') === '' ? 'set' : `moved from ${shortenId('from')}`;
-  const action = readMoveField('to') === '' ? 'removed' : arrival;
+  const moveText = readMoveField('from') === '' ? 'set' : `moved from ${shortenId('from')}`;
+  const action = readMoveField('to') === '' ? 'removed' : moveText;
   return toOneLine(
     `${readMoveField('label')} ${action} by ${readMoveField('by')} ${formatTime(readMoveField('at'))}`,
   );

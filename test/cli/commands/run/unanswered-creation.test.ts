@@ -399,13 +399,13 @@ describe('run without an answer to its creation', () => {
   it.each([
     ['other rows', true],
     ['no word of idempotency', false],
-  ])('only names the run if an answer to its key has %s', async (_, says) => {
+  ])('only names the run if an answer to its key has %s', async (_, showsKeySupport) => {
     const home = temporaryDirectory();
     const page = answerDated(TEST_NOW, success({ rows: [listedRun(RUN)], hasMore: false }));
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       runList(),
-      { expect: { path: '/runs' }, answer: says ? keepingKeys(page) : page },
+      { expect: { path: '/runs' }, answer: showsKeySupport ? keepingKeys(page) : page },
       { expect: { path: '/runs' }, answer: page },
     );
     await runAgainst(service, RUN_IT, { home });
