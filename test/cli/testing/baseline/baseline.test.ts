@@ -283,7 +283,7 @@ describe('a baseline that cannot be used', () => {
 
     expect(stderr()).toContain(message);
     expect(exitCode).toBe(EXIT.usage);
-    expect(existsSync(path.join(project.home, 'recorded'))).toBe(false);
+    expect(existsSync(path.join(project.home, 'recorded', 'runs'))).toBe(false);
   });
 
   it('is refused if its --sure stopped at another number of runs', async () => {
