@@ -24,7 +24,7 @@ export function createKnownModels(
   { nowMs = Date.now(), includesRemedy }: KnownModelsOptions = {},
 ) {
   return {
-    settings: [...PROVIDER_SETTINGS],
+    settingNames: [...PROVIDER_SETTINGS],
     explainMissing: (name: string) => models.explainMissing(name, { includesRemedy }),
     get(name: string) {
       const entry = models.get(name);

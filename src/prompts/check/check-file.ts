@@ -4,12 +4,13 @@ import { readPromptText } from '../parse/read-prompt-text.ts';
 import type { PromptTasks } from '../tasks/prompt-tasks.ts';
 import { checkPrompt, type KnownModels } from './check-prompt.ts';
 
+/** The options of a check of a file. */
 interface CheckFileOptions {
   readonly models: KnownModels;
   readonly tasks: PromptTasks;
   /** True if partials may lie outside the folder of the file; default false. */
   readonly allowOutside?: boolean | undefined;
-  /** True if a missing model is a fault; by default it is a note. */
+  /** True if a missing model is a fault, not a note; default false. */
   readonly needsModel?: boolean | undefined;
 }
 
@@ -21,7 +22,7 @@ export async function checkPromptFile(
   try {
     return await checkPrompt(await readPromptText(file), file, {
       ...options,
-      mayLackModel: !needsModel,
+      needsModel,
     });
   } catch (error) {
     if (!(error instanceof InvalidPromptFileError)) throw error;

@@ -13,8 +13,8 @@ import { type ParseTextOptions, parsePromptText } from '../tasks/read-prompt.ts'
 /** The options of a check. */
 export interface CheckOptions extends ParseTextOptions {
   readonly models?: KnownModels | undefined;
-  /** True if a missing model is a note, not a fault; default false. */
-  readonly mayLackModel?: boolean | undefined;
+  /** True if a missing model is a fault, not a note; default true. */
+  readonly needsModel?: boolean | undefined;
 }
 
 /** Returns every fault and note of a prompt file, each with its line and column. */
@@ -40,7 +40,7 @@ export async function checkPrompt(
 /** Adds the findings that concern the whole prompt, its models and its schemas. */
 export async function checkParsed(
   { findings, definition }: ParsedPrompt,
-  { models, mayLackModel = false, tasks = inProcessTasks }: Omit<CheckOptions, 'partials'>,
+  { models, needsModel = true, tasks = inProcessTasks }: Omit<CheckOptions, 'partials'>,
 ): Promise<void> {
   if (!definition) return;
 
@@ -54,7 +54,7 @@ export async function checkParsed(
   await checkSchemas(definition, findings, tasks);
 
   if (models && !isPartialFile(findings.file)) {
-    checkModel(definition, models, { findings, mayLackModel });
+    checkModel(definition, models, { findings, needsModel });
   }
 }
 
@@ -95,6 +95,7 @@ async function checkSchemas(
   }
 }
 
+/** Returns the defaults of inputs with their schemas, and the schema of the output. */
 function createTrials(
   { textInputs, input, output, places }: PromptDefinition,
   findings: Findings,
@@ -114,8 +115,8 @@ export interface KnownModels {
   get(name: string): KnownModel | undefined;
   /** Explains in one line why a model is missing and how to get it. */
   explainMissing(name: string): string;
-  /** The options that providers share. */
-  readonly settings: readonly string[];
+  /** The names of the options that providers share. */
+  readonly settingNames: readonly string[];
 }
 
 /** One model that a check knows. */
@@ -140,7 +141,8 @@ type CheckedDefinition = Pick<
   'model' | 'providerModel' | 'config' | 'runOptions' | 'output' | 'places'
 >;
 
-interface ModelCheckOptions extends Pick<CheckOptions, 'mayLackModel'> {
+/** Where a check of a model reports, and how. */
+interface ModelCheckOptions extends Pick<CheckOptions, 'needsModel'> {
   readonly findings: Findings;
 }
 
@@ -148,19 +150,19 @@ interface ModelCheckOptions extends Pick<CheckOptions, 'mayLackModel'> {
 export function checkModel(
   definition: CheckedDefinition,
   models: KnownModels,
-  { findings, mayLackModel = false }: ModelCheckOptions,
+  { findings, needsModel = true }: ModelCheckOptions,
 ): void {
   const { places, config, output } = definition;
   const name = resolveModel(definition, models);
   const model = models.get(name);
   if (!model) {
     for (const key of Object.keys(config)) {
-      noteMisspelledOption(definition, key, models.settings, findings);
+      addMisspellingNote(definition, key, models.settingNames, findings);
     }
     const message = models.explainMissing(name);
-    return mayLackModel
-      ? findings.addNote(places.model, message)
-      : findings.addFault(places.model, message);
+    return needsModel
+      ? findings.addFault(places.model, message)
+      : findings.addNote(places.model, message);
   }
 
   if (model.note !== undefined) findings.addNote(places.model, model.note);
@@ -173,19 +175,19 @@ export function checkModel(
     findings.addNote(places.output ?? places.model, note);
   }
 
-  checkConfigOptions(definition, model, models.settings, findings);
+  checkConfigOptions(definition, model, models.settingNames, findings);
 }
 
 /** Reports values of `config` that the model doesn't offer, and options without an effect. */
 function checkConfigOptions(
   definition: CheckedDefinition,
   model: KnownModel,
-  settings: readonly string[],
+  settingNames: readonly string[],
   findings: Findings,
 ): void {
   const { places, config } = definition;
   const runOptionKeys = model.runOptions.map(({ key }) => key);
-  const knownOptions = [...runOptionKeys, ...settings];
+  const knownOptions = [...runOptionKeys, ...settingNames];
   for (const key of Object.keys(config)) {
     const fault = findChoiceFault(definition, key, model);
     if (fault !== undefined) findings.addFault(places.config[key] ?? places.model, fault);
@@ -194,7 +196,7 @@ function checkConfigOptions(
       const note = describeIgnoredOption(key, model) + suggestOption(key, knownOptions);
       findings.addNote(places.config[key] ?? places.model, note);
     } else {
-      noteMisspelledOption(definition, key, knownOptions, findings);
+      addMisspellingNote(definition, key, knownOptions, findings);
     }
   }
 }
@@ -208,15 +210,15 @@ function findChoiceFault(
   key: string,
   model: KnownModel,
 ): string | undefined {
-  const option = model.runOptions.find(option => option.key === key);
+  const option = model.runOptions.find(runOption => runOption.key === key);
   const value = runOptions[key];
   if (!option || (value !== undefined && option.options.includes(value))) return undefined;
   const setting = value ?? JSON.stringify(config[key]);
   return `\`${key}\` of the model \`${model.model}\` is one of ${option.options.join(', ')}, not \`${setting}\``;
 }
 
-/** Notes an option of `config` that is spelled almost like one of `knownOptions`. */
-function noteMisspelledOption(
+/** Adds a note on an option of `config` that is spelled almost like one of `knownOptions`. */
+function addMisspellingNote(
   { places }: CheckedDefinition,
   key: string,
   knownOptions: readonly string[],
@@ -234,7 +236,7 @@ function suggestOption(key: string, knownOptions: readonly string[]): string {
 }
 
 function describeIgnoredOption(key: string, { model, runOptions }: KnownModel): string {
-  const keys = runOptions.map(({ key }) => key);
-  const modelOptions = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
+  const optionNames = runOptions.map(runOption => runOption.key).join(', ');
+  const modelOptions = optionNames === '' ? '' : `: it has ${optionNames}`;
   return `the model \`${model}\` ignores \`${key}\`${modelOptions}`;
 }

@@ -10,8 +10,10 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { decodeUriStep, findReferenceLoop, REFERENCE_LOOP_MESSAGE } from './reference-loop.ts';
 import type { SchemaContext } from './schema-context.ts';
 
+/** The names of the types in JSON Schema. */
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
+/** Keywords whose value is a map of schemas by name. */
 const KEYWORDS_WITH_SCHEMA_MAP = new Set([
   'properties',
   'patternProperties',
@@ -35,7 +37,7 @@ const KEYWORDS_WITH_SCHEMA = new Set([
   'unevaluatedProperties',
 ]);
 
-/** Keywords such as `minLength` and `maxItems`. */
+/** Matches keywords whose value is a count, such as `minLength` and `maxItems`. */
 const COUNTING_KEYWORD = /^(?:min|max)(?:Length|Items|Properties|Contains)$/u;
 
 const NUMBER_KEYWORDS = new Set([

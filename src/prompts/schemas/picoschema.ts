@@ -26,6 +26,7 @@ export const SCALAR_TYPES: ReadonlySet<string> = new Set([
   'string',
 ]);
 
+/** The end of messages about a key or a value that is not Picoschema. */
 const FIELD_ADVICE =
   'write `field: type, description`, where the type is string, number, integer, boolean, null or any';
 
@@ -84,7 +85,7 @@ function isUnknownSchemaName(value: YamlValue, { namedSchemas }: SchemaContext):
 /** Expands properties of a JSON Schema that are written like Picoschema: `type, description`. */
 function expandShorthand(schema: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return schema;
-  const [properties, items] = [schema['properties'], schema['items']];
+  const { properties, items } = schema;
   return {
     ...schema,
     ...(isJsonObject(properties) && {
@@ -158,6 +159,7 @@ function readFields(entries: readonly YamlEntry[], context: SchemaContext): Json
   };
 }
 
+/** A field of Picoschema, with its type as JSON Schema. */
 interface PicoField {
   readonly name: string;
   readonly isOptional: boolean;
@@ -214,7 +216,7 @@ function readChoices(entry: YamlEntry, name: string): JsonValue[] {
   return [...choicesByJson.values()];
 }
 
-/** Returns the schema of an optional field, which may also be null. */
+/** Returns the schema of an optional field, which may be null if it has one type or choices. */
 function allowNull(schema: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
   if (typeof type === 'string') return { ...schema, type: [type, 'null'] };

@@ -22,7 +22,7 @@ const models = createKnownModels({
 });
 
 async function listFindings(...lines: string[]): Promise<string[]> {
-  const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
+  const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, needsModel: false });
   return findings.map(
     ({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`,
   );

@@ -33,7 +33,7 @@ const ALWAYS_MATCHES: JsonObject = { matches: '^' };
 /** An expectation that no answer meets. */
 const NEVER_MATCHES: JsonObject = { matches: '(?!)' };
 
-const NEEDS_TEXT = 'needs a text that is not empty';
+const NEEDS_TEXT_MESSAGE = 'needs a text that is not empty';
 
 /** Matches the types whose value is a list of texts. */
 const LIST_TYPE = /^i?contains-(?:any|all)$/u;
@@ -45,8 +45,8 @@ const LIST_TYPE = /^i?contains-(?:any|all)$/u;
 const PATTERN_PARTS =
   /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
-/** The types of assertions with an equivalent, without `not-`. */
-export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
+/** The conversions of assertions with an equivalent, by their type without `not-`. */
+export const ASSERTION_CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
   equals: {
     convert: value =>
       typeof value === 'object' && value !== null
@@ -67,7 +67,7 @@ export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
   'icontains-all': createListConversion('all', 'icontains'),
   'starts-with': {
     convert: value => ({ startsWith: toTextOrEmpty(value) }),
-    explainInvalidValue: value => (isFilledText(value) ? undefined : NEEDS_TEXT),
+    explainInvalidValue: value => (isFilledText(value) ? undefined : NEEDS_TEXT_MESSAGE),
   },
   regex: {
     convert: value => ({ matches: expandCaseFlag(toTextOrEmpty(value)) }),
@@ -110,7 +110,9 @@ export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
 
 /** Returns the conversion of a type without `not-`; undefined if it has no equivalent. */
 export function findConversion(positiveType: string): AssertionConversion | undefined {
-  return Object.hasOwn(CONVERSIONS, positiveType) ? CONVERSIONS[positiveType] : undefined;
+  return Object.hasOwn(ASSERTION_CONVERSIONS, positiveType)
+    ? ASSERTION_CONVERSIONS[positiveType]
+    : undefined;
 }
 
 function createListConversion(
@@ -136,7 +138,7 @@ function isFilledText(value: JsonValue | undefined): value is string {
 }
 
 function findWordFault(value: JsonValue | undefined): string | undefined {
-  return isFilledText(value) || typeof value === 'number' ? undefined : NEEDS_TEXT;
+  return isFilledText(value) || typeof value === 'number' ? undefined : NEEDS_TEXT_MESSAGE;
 }
 
 function findThresholdFault(
@@ -197,6 +199,7 @@ function splitTexts(value: JsonValue | undefined): string[] {
   return splitCells(toTextOrEmpty(value)).filter(text => text !== '');
 }
 
+/** Splits a text at commas that are not in quotes. */
 function splitCells(text: string): string[] {
   const cells: string[] = [];
   let cell = '';

@@ -1,6 +1,6 @@
 import type { SourcePlace } from '../files/source-files.ts';
 import type { Assertion } from './assertion.ts';
-import { CONVERSIONS } from './assertion-conversions.ts';
+import { ASSERTION_CONVERSIONS } from './assertion-conversions.ts';
 
 /** The types without an equivalent that promptfoo finds in cells, without `not-`. */
 const UNCONVERTED_TYPES = [
@@ -13,7 +13,7 @@ const UNCONVERTED_TYPES = [
   'trajectory:tool-sequence trajectory:tool-used webhook',
 ].join(' ');
 
-const CELL_TYPES = [...Object.keys(CONVERSIONS), ...UNCONVERTED_TYPES.split(' ')];
+const CELL_TYPES = [...Object.keys(ASSERTION_CONVERSIONS), ...UNCONVERTED_TYPES.split(' ')];
 
 /** Matches a cell such as `contains: yes` or `not-similar(0.8): yes`. */
 const CELL = new RegExp(

@@ -52,7 +52,7 @@ export function readAssertions(
   });
 }
 
-/** Reads an assertion; undefined if it is left out. */
+/** Reads an assertion. Reports one that is left out, and returns undefined. */
 function readAssertion(item: YamlValue, conversion: ConversionContext): Assertion | undefined {
   const omissionsBefore = conversion.omissionCount;
   const entries = readMergedValues(item, 'an assertion');

@@ -71,11 +71,11 @@ export class SourceFiles {
     this.#budget.countSearch();
     const relativePattern = withoutFileScheme(pattern);
     const steps = relativePattern.split('/');
-    const base = steps.slice(0, Math.max(0, steps.findIndex(isGlob))).join('/');
+    const baseFolder = steps.slice(0, Math.max(0, steps.findIndex(isGlob))).join('/');
 
     // macOS may list `é` as two characters, and it is typed as one.
-    const matches = compileGlob(relativePattern.normalize('NFC'));
-    const root = path.resolve(this.#options.directory, base);
+    const globPattern = compileGlob(relativePattern.normalize('NFC'));
+    const root = path.resolve(this.#options.directory, baseFolder);
     if (isOnOtherComputer(relativePattern) || !existsSync(root)) return [];
 
     if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
@@ -86,7 +86,7 @@ export class SourceFiles {
       .filter(entry => !entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
       .map(file => path.relative(this.#options.directory, file).split(path.sep).join('/'))
-      .filter(file => matches.test(path.posix.normalize(file).normalize('NFC')))
+      .filter(file => globPattern.test(path.posix.normalize(file).normalize('NFC')))
       .toSorted();
   }
 

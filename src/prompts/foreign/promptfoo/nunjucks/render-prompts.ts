@@ -52,8 +52,8 @@ function renderPromptTemplate(
   const json = parseJson(template);
   if (json !== undefined) {
     try {
-      const rendered = renderStrings(json, text => render(text, vars));
-      return { text: JSON.stringify(rendered, null, 2), vars };
+      const renderedJson = renderStrings(json, text => render(text, vars));
+      return { text: JSON.stringify(renderedJson, null, 2), vars };
     } catch {
       // promptfoo renders it as text then.
     }

@@ -10,7 +10,7 @@ const LOOP = /^\s*for\s+(?<item>\w+)\s+in\s+(?<list>\w+)\s*%\}/u;
 /** Matches the first placeholder of a text, such as `{{ name }}`. */
 const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
 
-/** Number of rounds in which promptfoo fills in variables. */
+/** Maximum number of rounds in which promptfoo fills in variables. */
 const MAX_FILLING_ROUNDS = 5;
 
 /** Maximum length of a text that is filled in: one that contains itself would grow forever. */

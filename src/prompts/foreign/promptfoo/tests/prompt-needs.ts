@@ -11,8 +11,9 @@ import type { JsonVariables } from './variable-kinds.ts';
 /** A prompt with the inputs that it and its models need. */
 export interface PromptNeeds {
   readonly prompt: PromptNames;
-  /** The Nunjucks that makes it; undefined if a prompt file expresses it. */
+  /** The template of Nunjucks that makes it; undefined if a prompt file expresses it. */
   readonly template: string | undefined;
+  /** The names of its inputs. */
   readonly inputs: readonly string[];
   /** The inputs that programs alone read, as JSON. */
   readonly jsonInputs: readonly string[];

@@ -50,10 +50,14 @@ async function parseTable(text: string): Promise<TestTableRow[]> {
 
 /** Columns without an equivalent, which change a test unless their cell is empty. */
 const UNSUPPORTED_COLUMNS = ['__prefix', '__suffix', '__providerOutput', '__threshold'];
+
+/** The beginning of the names of columns with expectations. */
 const EXPECTED_PREFIX = '__expected';
+
+/** The beginning of the names of columns with metadata, before its key. */
 const METADATA_PREFIX = '__metadata:';
 
-/** Matches the column with the threshold of an expectation. */
+/** Matches the column with the threshold of an expectation, which counts from 1. */
 const THRESHOLD_COLUMN = /^__config:__expected(?<number>\d*):threshold$/u;
 
 /** Returns true for a column that is not a variable. */

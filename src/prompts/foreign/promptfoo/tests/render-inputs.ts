@@ -72,8 +72,8 @@ function renderVariableText(
 ): string {
   const text = texts[name] ?? '';
   const place = renderedInputs.includes(name) ? chosenValues[name]?.place : undefined;
-  const rendered = place && renderVariable(text, texts);
-  if (rendered !== undefined) return rendered;
+  const renderedText = place && renderVariable(text, texts);
+  if (renderedText !== undefined) return renderedText;
 
   if (place) {
     conversion.reportOmission(

@@ -18,10 +18,10 @@ export interface Combination {
 /** Returns a combination by its number, from 0; the last variable changes fastest. */
 export function chooseCombination(vars: ConfiguredTest['vars'], number: number): Combination {
   const chosenValues = chooseValues(vars, number);
-  const resolved = resolveVariables(
+  const resolvedVars = resolveVariables(
     mapValues(chosenValues, ({ text, json }) => (json === null ? null : text)),
   );
-  const texts = mapValues(chosenValues, ({ text }, key) => resolved[key] ?? text);
+  const texts = mapValues(chosenValues, ({ text }, key) => resolvedVars[key] ?? text);
   const values = mapValues(chosenValues, ({ text, json }, key) =>
     json === text ? (texts[key] ?? '') : json,
   );

@@ -26,9 +26,9 @@ export function convertPlaceholders(value: JsonValue): JsonValue | undefined {
 
   const fields: Record<string, JsonValue> = {};
   for (const [key, field] of Object.entries(value)) {
-    const converted = convertPlaceholders(field);
-    if (converted === undefined || key.includes('{')) return undefined;
-    fields[key] = converted;
+    const convertedField = convertPlaceholders(field);
+    if (convertedField === undefined || key.includes('{')) return undefined;
+    fields[key] = convertedField;
   }
 
   return fields;
