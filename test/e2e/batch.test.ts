@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
-import { lastLines, resultLines } from '../support/batch-command.ts';
+import { readLastLines, readResultLines } from '../support/batch-command.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { startServiceForTest } from '../support/service-for-test.ts';
@@ -63,7 +63,7 @@ test('if a batch is killed and resumed, each row runs once and none is lost', as
   const once = listGreetedRows(await runs());
 
   expect(once.toSorted()).toEqual(Array.from({ length: ROWS }, (_, index) => `row-${index + 1}`));
-  expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(
+  expect(readResultLines(home).map(({ runStatus }) => runStatus)).toEqual(
     Array.from({ length: ROWS }, () => 'succeeded'),
   );
   expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
@@ -105,7 +105,7 @@ test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () =
 
   expect(code).toBe(EXIT.interrupted);
   expect(stderr).toContain('not done');
-  expect(new Set(lastLines(home).map(({ runStatus }) => runStatus))).toEqual(
+  expect(new Set(readLastLines(home).map(({ runStatus }) => runStatus))).toEqual(
     new Set(['succeeded']),
   );
 });

@@ -17,14 +17,14 @@ import {
 } from '../support/scripted-service.ts';
 
 describe('an agent of a serve', () => {
-  async function serving(): Promise<{ env: Record<string, string> }> {
+  async function startServe(): Promise<{ env: Record<string, string> }> {
     const { baseUrl, key } = await serveHere(['--sync-window', '1s']);
     return { env: { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key } };
   }
 
   it('speaks the current revision, lists and finds its prompts, and runs them', async () => {
     const { client, call } = await startAgent([], {
-      ...(await serving()),
+      ...(await startServe()),
       client: { versionNegotiation: { mode: { pin: '2026-07-28' } } },
     });
     expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
@@ -42,7 +42,7 @@ describe('an agent of a serve', () => {
   });
 
   it('abandons a call once its run is known, and waits for the run again', async () => {
-    const { call, stderr } = await startAgent([], await serving());
+    const { call, stderr } = await startAgent([], await startServe());
     const giveUp = new AbortController();
     let runId: string | undefined;
     const onprogress = ({ message = '' }: { message?: string | undefined }): void => {
@@ -59,7 +59,7 @@ describe('an agent of a serve', () => {
   });
 
   it('makes twenty calls at once, the failed one a tool error', async () => {
-    const { call } = await startAgent([], await serving());
+    const { call } = await startAgent([], await startServe());
     const outcomes = Array.from({ length: 20 }, (_, index) =>
       index === 7 ? 'failed' : 'succeeded',
     );
@@ -87,7 +87,7 @@ const VERSION = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
 const PROTOCOL = '{"jsonrpc":"2.0","id":1,"result":{}}';
 const HOSTILE = `\u001b[2J\u0007\u009b31m\n${PROTOCOL}\n${KEY}\u202e`;
 
-const version = {
+const promptVersion = {
   promptVersionId: VERSION,
   promptId: '8c3f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b33',
   title: HOSTILE,
@@ -98,10 +98,13 @@ const version = {
   },
 };
 
-const ended = { runId: RUN, runStatus: 'succeeded', tokens: 1 };
-const ofVersion = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
+const endedRun = { runId: RUN, runStatus: 'succeeded', tokens: 1 };
+const versionExchange = {
+  expect: { path: `/prompt-versions/${VERSION}` },
+  answer: success(promptVersion),
+};
 
-const ofList: Exchange = {
+const runsListExchange: Exchange = {
   expect: { path: '/runs', method: 'GET' },
   answer: success({ rows: [], hasMore: false }),
   times: 'any',
@@ -121,16 +124,16 @@ async function startScripted(
 describe('an agent of a service elsewhere', () => {
   it('waits for a run whose creation took too long, with progress meanwhile', async () => {
     const { env } = await startScripted(
-      ofVersion,
+      versionExchange,
       {
         expect: { method: 'POST' },
         answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'too long', { runId: RUN }),
       },
       {
         expect: { path: `/runs/${RUN}` },
-        answer: success({ ...ended, outputs: [{ type: 'text', data: 'late' }] }),
+        answer: success({ ...endedRun, outputs: [{ type: 'text', data: 'late' }] }),
       },
-      ofList,
+      runsListExchange,
     );
     const { call } = await startAgent([], { env });
     const messages: string[] = [];
@@ -142,7 +145,7 @@ describe('an agent of a service elsewhere', () => {
     expect(messages.join('\n')).toContain(RUN);
   });
 
-  it('learns whose key was refused', async () => {
+  it('learns where the refused key comes from', async () => {
     const { env } = await startScripted({
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key'),
       times: 'any',
@@ -156,8 +159,8 @@ describe('an agent of a service elsewhere', () => {
     );
   });
 
-  it('learns of an unknown input or option before anything is created, cached or not', async () => {
-    const { service, env } = await startScripted(ofVersion, {
+  it('learns of an unknown input or option before anything is created', async () => {
+    const { service, env } = await startScripted(versionExchange, {
       expect: { path: '/resources' },
       answer: success({ hash: 'h', resources: { models: [] } }),
       times: 'any',
@@ -175,9 +178,9 @@ describe('an agent of a service elsewhere', () => {
     expect(service.calls.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  it('finds the inputs of a row with a list of configs', async () => {
+  it('finds the inputs of a prompt that is listed with several configs', async () => {
     const row = {
-      promptId: version.promptId,
+      promptId: promptVersion.promptId,
       promptVersionId: VERSION,
       title: 'Card',
       description: '',
@@ -199,12 +202,15 @@ describe('an agent of a service elsewhere', () => {
   it('gets an error in place of a page that is sent as a picture', async () => {
     const headers = { 'content-type': 'image/png' };
     const { service, env } = await startScripted(
-      ofVersion,
-      ofList,
+      versionExchange,
+      runsListExchange,
       {
         expect: { method: 'POST' },
         answer: () =>
-          success({ ...ended, outputs: [{ type: 'image', data: `${service.baseUrl}/page.png` }] }),
+          success({
+            ...endedRun,
+            outputs: [{ type: 'image', data: `${service.baseUrl}/page.png` }],
+          }),
       },
       {
         expect: { path: '/page.png' },
@@ -222,12 +228,12 @@ describe('an agent of a service elsewhere', () => {
   it('stops asking for a run once its call is cancelled', async () => {
     const giveUp = new AbortController();
     const { service, env } = await startScripted(
-      ofVersion,
+      versionExchange,
       {
         expect: { method: 'POST' },
         answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'too long', { runId: RUN }),
       },
-      ofList,
+      runsListExchange,
     );
     const { call, stderr, client } = await startAgent([], { env });
 
@@ -253,14 +259,17 @@ describe('an agent of a service elsewhere', () => {
     ];
 
     const { env } = await startScripted(
-      ofVersion,
-      { expect: { method: 'POST' }, answer: success({ ...ended, runStatus: 'failed', outputs }) },
+      versionExchange,
+      {
+        expect: { method: 'POST' },
+        answer: success({ ...endedRun, runStatus: 'failed', outputs }),
+      },
       { expect: { path: '/prompts' }, answer: failure(404, 'NOT_FOUND_ERROR', HOSTILE) },
       {
         expect: { path: '/prompts/publish' },
         answer: failure(400, 'BAD_REQUEST_ERROR', HOSTILE, HOSTILE),
       },
-      ofList,
+      runsListExchange,
     );
 
     const {
@@ -307,8 +316,8 @@ describe('an agent of a service elsewhere', () => {
 it('leaves a run that has failed, and was asked for once, when the command is killed in the middle', async () => {
   const provider = await FakeProvider.start();
   onTestFinished(() => provider.close());
-  const waiting: ServerResponse[] = [];
-  provider.reset(response => void waiting.push(response));
+  const openResponses: ServerResponse[] = [];
+  provider.reset(response => void openResponses.push(response));
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'prompts'));
   writeFileSync(
@@ -325,11 +334,12 @@ it('leaves a run that has failed, and was asked for once, when the command is ki
     `${JSON.stringify(OPENING)}\n${JSON.stringify(runCall(2, { prompt: 'ask' }))}\n`,
   );
 
-  await expect.poll(() => waiting.length).toBe(1);
+  await expect.poll(() => openResponses.length).toBe(1);
 
-  const gone = new Promise(resolve => waiting[0]?.once('close', resolve));
+  const requestClosed = new Promise(resolve => openResponses[0]?.once('close', resolve));
   child.kill('SIGKILL');
-  await Promise.all([whole, gone]); // nobody holds its streams, or waits for the provider
+  // Nobody holds the streams of the command, or waits for the provider any more.
+  await Promise.all([whole, requestClosed]);
   const { stdout } = await runCommand(['runs', 'list', '--query', '[].runStatus'], { home, env });
 
   expect([JSON.parse(stdout), provider.requests.length]).toEqual([['failed'], 1]);

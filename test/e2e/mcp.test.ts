@@ -55,7 +55,7 @@ describe('an agent on a fresh machine', () => {
 
   it('learns from the tool what is wrong with a call', async () => {
     const { call } = await startAgent();
-    const faults: [Record<string, unknown>, string][] = [
+    const faultyCalls: [Record<string, unknown>, string][] = [
       [{ prompt: 'hello', inputs: { nam: 'Ada' } }, 'nam'],
       [{ prompt: 'hello' }, 'name'],
       [{ prompt: 'sandbox', input: { note: 'x' } }, 'no argument "input"; did you mean inputs?'],
@@ -66,9 +66,9 @@ describe('an agent on a fresh machine', () => {
       [{ prompt: 'no-such-prompt' }, 'no-such-prompt'],
     ];
 
-    for (const [args, named] of faults) {
+    for (const [args, expectedText] of faultyCalls) {
       const { isError, content } = await call('run_prompt', args);
-      expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining(named)]);
+      expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining(expectedText)]);
       expect(content[0]?.text).not.toMatch(/(?:^|\s)--?[a-z]|promptrun/u);
     }
 
@@ -76,7 +76,7 @@ describe('an agent on a fresh machine', () => {
     expect(content[0]?.text).toContain('Find prompts with the tool search_prompts.');
   });
 
-  it('gets a failed run as a tool error with the own words of the run', async () => {
+  it('gets a failed run as a tool error with the text of the run', async () => {
     const { call } = await startAgent();
     const { isError, content } = await call('run_prompt', {
       prompt: 'sandbox',
@@ -103,7 +103,7 @@ describe('an agent on a fresh machine', () => {
     expect(stderr()).toContain(`promptrun runs wait ${runId}`);
   });
 
-  it('says how to run a cancelled run again that the end of the session stops', async () => {
+  it('names the command that reruns a run which the end of the session stopped', async () => {
     const { call, client, stderr } = await startAgent();
     const giveUp = new AbortController();
     const args = { prompt: 'sandbox', options: { delaySeconds: '30' } };
@@ -129,7 +129,7 @@ describe('an agent on a fresh machine', () => {
     ).toEqual(names.map(() => true));
   });
 
-  it('spends no more than the session may', async () => {
+  it('spends no more than --max-credits allows the session', async () => {
     const { call } = await startAgent(['--max-credits', '5']);
     const postcard = { prompt: 'postcard', inputs: { place: 'x' } };
     const { content, isError } = await call('run_prompt', postcard);
@@ -201,7 +201,7 @@ describe('an agent on a fresh machine', () => {
     }
   });
 
-  it('runs what an alias allows by any name, a version in that version alone, a label where it leads now', async () => {
+  it('runs an allowed alias by any name, an allowed version only as such, and an allowed label where it leads', async () => {
     const home = temporaryDirectory();
     const publish = async (text: string): Promise<string> => {
       writeFileSync(path.join(home, 'mine.prompt'), `---\nmodel: echo\n---\n${text}\n`);
@@ -238,8 +238,8 @@ describe('an agent on a fresh machine', () => {
 });
 
 describe('the end of a session', () => {
-  /** Starts a session by hand: a client would end it in its own way. */
-  function session(...messages: object[]): RunningCommand {
+  /** Starts a session without a client, which would end it in its own way. */
+  function startSession(...messages: object[]): RunningCommand {
     const started = startCommand(['mcp'], { stdin: { open: true } });
     for (const message of [OPENING, ...messages]) {
       started.child.stdin.write(`${JSON.stringify(message)}\n`);
@@ -247,8 +247,8 @@ describe('the end of a session', () => {
     return started;
   }
 
-  it('is 0 once the input ends, and quick requests are answered first', async () => {
-    const { child, ended } = session({ jsonrpc: '2.0', id: 2, method: 'prompts/list' });
+  it('comes once the input has ended and quick requests are answered, with exit 0', async () => {
+    const { child, ended } = startSession({ jsonrpc: '2.0', id: 2, method: 'prompts/list' });
     child.stdin.end();
     const { code, stdout } = await ended;
     const answers = stdout
@@ -261,7 +261,7 @@ describe('the end of a session', () => {
   });
 
   it('comes once standard output is closed', async () => {
-    const { child, ended, untilStdout } = session(
+    const { child, ended, untilStdout } = startSession(
       runCall(2, { prompt: 'sandbox', options: { delaySeconds: '130' } }),
     );
     await untilStdout(/run [\da-f-]{36} is running/u);
@@ -270,19 +270,22 @@ describe('the end of a session', () => {
   });
 
   // On Windows only a write reveals that the reader has closed a pipe.
-  it.runIf(isPosix)('comes within a second though nothing is written', async () => {
-    const { child, ended, untilStdout } = session();
-    await untilStdout(/"id":1/u);
-    child.stdout.destroy();
-    expect(await ended).toMatchObject({ code: 0, stderr: '' });
-  });
+  it.runIf(isPosix)(
+    'comes once standard output is closed, even if nothing is written',
+    async () => {
+      const { child, ended, untilStdout } = startSession();
+      await untilStdout(/"id":1/u);
+      child.stdout.destroy();
+      expect(await ended).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
 
   it.each([
     // Windows has no signals: it ends the process at once.
     ...(isPosix ? [['SIGTERM', 143] as const] : []),
     ['the end of the input', 0] as const,
-  ])('stops what still runs, which has failed: %s', async (end, expected) => {
-    const { child, ended, untilStdout, home } = session(
+  ])('stops the runs in progress, which have then failed: %s', async (end, expectedCode) => {
+    const { child, ended, untilStdout, home } = startSession(
       runCall(2, { prompt: 'sandbox', options: { delaySeconds: '130' } }),
     );
     await untilStdout(/run [\da-f-]{36} is running/u);
@@ -294,7 +297,7 @@ describe('the end of a session', () => {
     }
 
     const { code, stderr } = await ended;
-    expect(code).toBe(expected);
+    expect(code).toBe(expectedCode);
     expect(stderr).not.toContain('continues');
 
     const { stdout } = await runCommandHere(['runs', 'list', '--query', '[].runStatus'], { home });

@@ -50,7 +50,7 @@ export function parseLines(text: string): ResultLine[] {
     .map(line => JSON.parse(line) as ResultLine);
 }
 
-export function resultLines(home: string, file = 'results.jsonl'): ResultLine[] {
+export function readResultLines(home: string, file = 'results.jsonl'): ResultLine[] {
   return parseLines(readFileSync(path.join(home, file), 'utf8'));
 }
 
@@ -65,7 +65,7 @@ export interface JournalStep {
 }
 
 /** Returns the steps in a batch's journal, without its first line; none once it was removed. */
-export function journalSteps(home: string, file = 'results.jsonl'): JournalStep[] {
+export function readJournalSteps(home: string, file = 'results.jsonl'): JournalStep[] {
   const journal = path.join(home, `${file}.journal`);
   if (!existsSync(journal)) return [];
   const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
@@ -73,7 +73,7 @@ export function journalSteps(home: string, file = 'results.jsonl'): JournalStep[
 }
 
 /** Returns the last line of each row, in the order of the rows. */
-export function lastLines(home: string, file = 'results.jsonl'): ResultLine[] {
-  const last = new Map(resultLines(home, file).map(line => [line.id, line]));
+export function readLastLines(home: string, file = 'results.jsonl'): ResultLine[] {
+  const last = new Map(readResultLines(home, file).map(line => [line.id, line]));
   return [...last.values()].sort((one, other) => one.row - other.row);
 }

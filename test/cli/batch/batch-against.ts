@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/cli/core/clock.ts';
-import { type BatchResult, journalSteps, runBatchCommand } from '../../support/batch-command.ts';
+import {
+  type BatchResult,
+  readJournalSteps,
+  runBatchCommand,
+} from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import {
@@ -119,4 +123,4 @@ export function createGate(): { readonly opened: Promise<void>; readonly open: (
 
 /** Returns the states of a batch's journal, in the order in which they were written. */
 export const listJournalStates = (home: string): string[] =>
-  journalSteps(home).map(({ state }) => state);
+  readJournalSteps(home).map(({ state }) => state);

@@ -5,10 +5,10 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
   type JournalStep,
-  journalSteps,
-  lastLines,
   parseLines,
-  resultLines,
+  readJournalSteps,
+  readLastLines,
+  readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
@@ -30,7 +30,7 @@ describe('a batch on the local service', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toBe('');
 
-    const lines = resultLines(home);
+    const lines = readResultLines(home);
     expect(lines.map(({ row, runStatus }) => [row, runStatus])).toEqual([
       [1, 'succeeded'],
       [2, 'succeeded'],
@@ -56,7 +56,7 @@ describe('a batch on the local service', () => {
     expect(lines[0]?.outputs?.[0]?.data).toContain('Ada');
 
     const ids = (await runs()).map(({ runId }) => runId);
-    expect(new Set(ids)).toEqual(new Set(lastLines(home).map(({ runId }) => runId)));
+    expect(new Set(ids)).toEqual(new Set(readLastLines(home).map(({ runId }) => runId)));
     expect(ids).toHaveLength(3);
   });
 
@@ -152,8 +152,8 @@ describe('a batch on the local service', () => {
     );
     expect(stderr).toContain('note: the rows were answered from recordings\n');
     expect(stderr).not.toMatch(/took|\$/u);
-    expect(lastLines(home, 'b.jsonl')[0]).toEqual({
-      ...lastLines(home, 'a.jsonl')[0],
+    expect(readLastLines(home, 'b.jsonl')[0]).toEqual({
+      ...readLastLines(home, 'a.jsonl')[0],
       credits: null,
       cost: null,
       seconds: expect.any(Number),
@@ -215,14 +215,14 @@ describe('a batch on the local service', () => {
       'error: rows.csv line 4 (row 2): 3 columns, but the header has 2 (USAGE_ERROR)',
     );
     expect(stderr).toContain('error: rows.csv line 5 (row 3): missing input: name (USAGE_ERROR)');
-    expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual([
+    expect(readLastLines(home).map(({ runStatus }) => runStatus)).toEqual([
       'succeeded',
       'failed',
       'failed',
       'succeeded',
     ]);
 
-    expect(lastLines(home)[1]).toMatchObject({ runId: null, outputs: [], tokens: 0 });
+    expect(readLastLines(home)[1]).toMatchObject({ runId: null, outputs: [], tokens: 0 });
     expect(await runs()).toHaveLength(2);
   });
 
@@ -244,7 +244,7 @@ describe('a batch on the local service', () => {
 
     expect(exitCode).toBe(0);
 
-    const [line] = lastLines(home);
+    const [line] = readLastLines(home);
     const { runId, outputs } = line ?? {};
 
     expect(outputs?.[0]?.savedTo).toBe(`pictures/${runId}-1.png`);
@@ -262,8 +262,8 @@ describe('a batch on the local service', () => {
     );
 
     expect(exitCode).toBe(EXIT.runFailed);
-    expect(lastLines(home)).toMatchObject([{ runStatus: 'failed' }, { runStatus: 'failed' }]);
-    expect(lastLines(home)[0]?.error).toBeTruthy();
+    expect(readLastLines(home)).toMatchObject([{ runStatus: 'failed' }, { runStatus: 'failed' }]);
+    expect(readLastLines(home)[0]?.error).toBeTruthy();
   });
 
   test('a row waits for a run that outlasts its creation, and the journal keeps its id', async () => {
@@ -272,7 +272,7 @@ describe('a batch on the local service', () => {
     const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     let steps: JournalStep[] = [];
     const clock = hastyClock(async () => {
-      steps = journalSteps(home);
+      steps = readJournalSteps(home);
       serviceClock.advance(1000);
     });
     const { exitCode } = await runBatchCommand(
@@ -284,7 +284,7 @@ describe('a batch on the local service', () => {
 
     const [run] = await runs();
     expect(steps).toMatchObject([{ state: 'creating' }, { state: 'running', runId: run?.runId }]);
-    expect(resultLines(home)).toMatchObject([{ runStatus: 'succeeded', runId: run?.runId }]);
+    expect(readResultLines(home)).toMatchObject([{ runStatus: 'succeeded', runId: run?.runId }]);
   });
 
   test('--shard runs each row in exactly one of the shards', async () => {
@@ -295,8 +295,8 @@ describe('a batch on the local service', () => {
       expect((await runBatchCommand(args, { env, home })).exitCode).toBe(0);
     }
 
-    expect(lastLines(home, '1.jsonl').map(({ row }) => row)).toEqual([1, 3]);
-    expect(lastLines(home, '2.jsonl').map(({ row }) => row)).toEqual([2]);
+    expect(readLastLines(home, '1.jsonl').map(({ row }) => row)).toEqual([1, 3]);
+    expect(readLastLines(home, '2.jsonl').map(({ row }) => row)).toEqual([2]);
     expect(await runs()).toHaveLength(3);
   });
 
@@ -365,7 +365,7 @@ describe('--sorted', () => {
 
   test('leaves the lines of a file in the order of the rows', async () => {
     const { home } = await runRows('--out', 'results.jsonl', '--sorted');
-    expect(resultLines(home).map(({ row }) => row)).toEqual([1, 2, 3]);
+    expect(readResultLines(home).map(({ row }) => row)).toEqual([1, 2, 3]);
   });
 
   test('leaves the lines of standard output in the order of the rows', async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { computeRequestDigest } from '../../../src/cli/inputs/request-body.ts';
-import { type BatchResult, lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { type BatchResult, readLastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith, type TestOptions } from '../../support/context.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
 
@@ -119,7 +119,7 @@ export function setUpBatchesToResume() {
     await runBatch(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
       home: home,
     });
-    return lastLines(home)[0]?.runId ?? '';
+    return readLastLines(home)[0]?.runId ?? '';
   }
 
   return {

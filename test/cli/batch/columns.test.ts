@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
-import { resultLines, runBatchCommand } from '../../support/batch-command.ts';
+import { readResultLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
@@ -26,7 +26,7 @@ test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', a
     { home, env: {}, local: embedded },
   );
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual([
+  expect(readResultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual([
     'Hello Ada',
     'Hello Bo',
   ]);
@@ -48,7 +48,7 @@ test.each([
   );
 
   expect({ exitCode, stderr }).toMatchObject({ exitCode: EXIT.ok });
-  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual(['Hello Ada']);
+  expect(readResultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual(['Hello Ada']);
 });
 
 test('-m runs every row with another model than the prompt names', async () => {
@@ -61,7 +61,10 @@ test('-m runs every row with another model than the prompt names', async () => {
   });
 
   expect(exitCode).toBe(0);
-  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.type)).toEqual(['image', 'image']);
+  expect(readResultLines(home).map(({ outputs }) => outputs?.[0]?.type)).toEqual([
+    'image',
+    'image',
+  ]);
 });
 
 test.each([

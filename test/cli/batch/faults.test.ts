@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import {
-  journalSteps,
-  lastLines,
-  resultLines,
+  readJournalSteps,
+  readLastLines,
+  readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
@@ -37,7 +37,7 @@ test('a refusal by the service fails its row, and the others continue', async ()
   expect(exitCode).toBe(EXIT.runFailed);
   expect(stderr).toContain('error: names.csv line 2 (row 1): not like that (VALIDATION_ERROR)');
   expect(stderr).toContain('  "name is too short"');
-  expect(lastLines(home)[0]).toMatchObject({
+  expect(readLastLines(home)[0]).toMatchObject({
     runStatus: 'failed',
     error: 'not like that (VALIDATION_ERROR)',
   });
@@ -56,7 +56,7 @@ test('a refused key ends the batch; --resume runs the rows without a run, with n
   service.verify();
   expect(stderr).toContain('error: who are you; 2 rows left (UNAUTHORIZED_ERROR)');
   expect(stderr.match(/who are you/gu)).toHaveLength(1);
-  expect(lastLines(home)).toHaveLength(1);
+  expect(readLastLines(home)).toHaveLength(1);
   expect(listJournalStates(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
 });
 
@@ -81,7 +81,7 @@ test('an account without credits ends the batch', async () => {
 
   service.verify();
   expect(stderr).toContain('error: no credits; 100 rows left (PAYMENT_REQUIRED_ERROR)');
-  expect(lastLines(home)).toEqual([]);
+  expect(readLastLines(home)).toEqual([]);
 });
 
 test('ten creations in a row that reach nobody end the batch, and --resume runs the rows', async () => {
@@ -99,8 +99,8 @@ test('ten creations in a row that reach nobody end the batch, and --resume runs 
     expect(stderr.match(/connection refused/gu)).toHaveLength(1);
     expect(stderr).toContain(`; ${rowCount} rows left (NETWORK_ERROR)`);
     expect(stderr).toContain('--resume');
-    expect(new Set(journalSteps(home).flatMap(({ row }) => row ?? [])).size).toBe(begunCount);
-    expect(lastLines(home)).toEqual([]);
+    expect(new Set(readJournalSteps(home).flatMap(({ row }) => row ?? [])).size).toBe(begunCount);
+    expect(readLastLines(home)).toEqual([]);
   }
 });
 
@@ -130,8 +130,8 @@ test('the journal keeps the id of a run that is still running at --timeout', asy
   );
 
   expect(exitCode).toBe(EXIT.waitTimeout);
-  expect(resultLines(home)).toEqual([]);
-  expect(journalSteps(home).at(-1)).toMatchObject({ state: 'running', runId });
+  expect(readResultLines(home)).toEqual([]);
+  expect(readJournalSteps(home).at(-1)).toMatchObject({ state: 'running', runId });
   expect(stderr).toContain(
     'error: gave up waiting; 0 of 1 rows succeeded, 1 not done (WAIT_TIMEOUT)',
   );
@@ -231,7 +231,7 @@ test('a row that is only polled lets the next row be created', async () => {
   ]);
 
   expect(exitCode).toBe(0);
-  expect(resultLines(home).map(({ row }) => row)).toEqual([2, 1]);
+  expect(readResultLines(home).map(({ row }) => row)).toEqual([2, 1]);
 });
 
 test('rows that would fail again come with the advice to correct them', async () => {

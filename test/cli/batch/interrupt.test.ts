@@ -5,10 +5,10 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import type { LocalService } from '../../../src/cli/core/local-service.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
-  journalSteps,
-  lastLines,
   parseLines,
-  resultLines,
+  readJournalSteps,
+  readLastLines,
+  readResultLines,
   runBatchCommand,
   startBatchCommand,
 } from '../../support/batch-command.ts';
@@ -86,7 +86,10 @@ test.each([
     expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');
     expect(running.stderr()).toContain('note: 2 runs took ');
     expect(running.stderr()).toContain('--resume');
-    expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
+    expect(readLastLines(home).map(({ runStatus }) => runStatus)).toEqual([
+      'succeeded',
+      'succeeded',
+    ]);
     expect(pendingAnswers).toHaveLength(2);
   },
 );
@@ -146,8 +149,8 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
 
   expect(await running.ended).toBe(EXIT.interrupted);
   expect(running.stderr()).toContain('0 of 6 rows succeeded, 2 in doubt, 4 not done');
-  expect(journalSteps(home).map(({ state }) => state)).toEqual(['creating', 'creating']);
-  expect(resultLines(home)).toEqual([]);
+  expect(readJournalSteps(home).map(({ state }) => state)).toEqual(['creating', 'creating']);
+  expect(readResultLines(home)).toEqual([]);
 
   const resumed = startBatchCommand([...ARGS, '--resume'], { env, home });
 
@@ -191,7 +194,7 @@ test('a dropped row whose run has just ended by itself has succeeded', async () 
   expect(await running.ended).toBe(EXIT.interrupted);
   expect(running.stderr()).toContain('1 of 1 rows succeeded');
   expect(running.stderr()).not.toContain('--retry-failed');
-  expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded']);
+  expect(readResultLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded']);
 });
 
 test('Ctrl-C ends a batch that waits for more rows on standard input', async () => {
@@ -257,5 +260,5 @@ test('--concurrency limits the number of creations that are open at a time', asy
   pendingAnswers[5]?.();
 
   expect(await running.ended).toBe(0);
-  expect(resultLines(home)).toHaveLength(6);
+  expect(readResultLines(home)).toHaveLength(6);
 });

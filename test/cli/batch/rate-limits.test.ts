@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { journalSteps, lastLines } from '../../support/batch-command.ts';
+import { readJournalSteps, readLastLines } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
 import { type Call, failure, type PlainAnswer } from '../../support/scripted-service.ts';
@@ -56,11 +56,11 @@ describe('too many requests', () => {
     expect(exitCode).toBe(EXIT.runFailed);
 
     service.verify();
-    expect(lastLines(home)).toMatchObject([
+    expect(readLastLines(home)).toMatchObject([
       { runStatus: 'failed', runId: null },
       { runStatus: 'succeeded' },
     ]);
-    expect(lastLines(home)[0]?.error).toContain('TOO_MANY_REQUESTS_ERROR');
+    expect(readLastLines(home)[0]?.error).toContain('TOO_MANY_REQUESTS_ERROR');
   });
 
   test('a retry-after of an hour ends the batch, which --resume continues', async () => {
@@ -69,7 +69,7 @@ describe('too many requests', () => {
     expect(exitCode).toBe(EXIT.rateLimited);
     expect(stderr).toContain('error: later; 2 rows left (TOO_MANY_REQUESTS_ERROR)');
     expect(stderr).toContain('--resume');
-    expect(lastLines(home)).toEqual([]);
+    expect(readLastLines(home)).toEqual([]);
     expect(listJournalStates(home)).toEqual(['creating', 'waiting']);
   });
 
@@ -84,7 +84,7 @@ describe('too many requests', () => {
     expect(exitCode).toBe(EXIT.waitTimeout);
     expect(stderr).toContain('after the time of --timeout; 2 rows left (WAIT_TIMEOUT)');
     expect(stderr).not.toContain('waiting 50 s');
-    expect(lastLines(home)).toEqual([]);
+    expect(readLastLines(home)).toEqual([]);
     expect(listJournalStates(home)).toEqual(['creating', 'waiting']);
   });
 
@@ -115,7 +115,7 @@ describe('too many requests', () => {
     expect(stderr).toContain('error: later; 3 rows left (TOO_MANY_REQUESTS_ERROR)');
 
     service.verify();
-    const lastStates = new Map(journalSteps(home).map(({ id, state }) => [id, state]));
+    const lastStates = new Map(readJournalSteps(home).map(({ id, state }) => [id, state]));
 
     expect([...lastStates].sort()).toEqual([
       ['1', 'waiting'],

@@ -6,8 +6,8 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
   type BatchResult,
-  lastLines,
-  resultLines,
+  readLastLines,
+  readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
@@ -87,8 +87,8 @@ describe('rows that have changed since they were sent', () => {
     const { exitCode, home } = await resumeWithChangedRow(randomUUID(), '--changed', 'run');
     expect(exitCode).toBe(0);
     expect(await countCreatedRuns()).toBe(1);
-    expect(resultLines(home)).toHaveLength(3);
-    expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
+    expect(readResultLines(home)).toHaveLength(3);
+    expect(readLastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
   });
 
   test('--changed skip leaves its result as it is', async () => {
@@ -96,8 +96,8 @@ describe('rows that have changed since they were sent', () => {
     const { exitCode, home } = await resumeWithChangedRow(runId, '--changed', 'skip');
     expect(exitCode).toBe(0);
     expect(await countCreatedRuns()).toBe(0);
-    expect(resultLines(home)).toHaveLength(3);
-    expect(lastLines(home)[1]).toMatchObject({ runId });
+    expect(readResultLines(home)).toHaveLength(3);
+    expect(readLastLines(home)[1]).toMatchObject({ runId });
   });
 });
 
@@ -148,7 +148,7 @@ describe('without its journal', () => {
       expect(await countCreatedRuns()).toBe(2);
       expect((await batch(home, '--resume', '--changed', 'run')).exitCode).toBe(0);
       expect(await countCreatedRuns()).toBe(3);
-      expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
+      expect(readLastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
       expect((await batch(home, '--resume')).exitCode).toBe(0);
       expect(await countCreatedRuns()).toBe(3);
     });
@@ -168,7 +168,7 @@ describe('without its journal', () => {
     const results = formatSucceededLine(3) + formatFailedLine(2) + formatSucceededLine(1);
     const { exitCode, home } = await resume(results, ['--retry-failed'], { hasJournal: false });
     expect(exitCode).toBe(0);
-    expect(resultLines(home).map(({ row }) => row)).toEqual([3, 1, 2]);
+    expect(readResultLines(home).map(({ row }) => row)).toEqual([3, 1, 2]);
   });
 });
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
-import { lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { readLastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
@@ -23,7 +23,7 @@ test.each([
   expect(exitCode).toBe(0);
   expect(await countCreatedRuns()).toBe(1);
   expect(stderr).toContain('has been repaired');
-  expect(lastLines(home)).toHaveLength(3);
+  expect(readLastLines(home)).toHaveLength(3);
 });
 
 test('a torn last line of the journal counts as a step that was not taken', async () => {

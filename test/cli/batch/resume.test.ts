@@ -6,7 +6,7 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { lockFile } from '../../../src/files/writing/lock.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
-import { type BatchResult, lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { type BatchResult, readLastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith, TEST_NOW } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
@@ -35,7 +35,7 @@ test('rows that succeeded stay as they are, and the others run', async () => {
   expect(stderr).toContain('note: 1 of 3 rows succeeded now, 2 before\nnote: now: 1 run took ');
   expect(stderr).toMatch(/^note: in all: 3 runs took /mu);
   expect(await countCreatedRuns()).toBe(1);
-  expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual([
+  expect(readLastLines(home).map(({ runStatus }) => runStatus)).toEqual([
     'succeeded',
     'succeeded',
     'succeeded',
@@ -63,7 +63,7 @@ test('rows that failed run again only with --retry-failed, and count as failed u
   const { exitCode, home } = await resume(results, ['--retry-failed']);
   expect(exitCode).toBe(0);
   expect(await countCreatedRuns()).toBe(1);
-  expect(lastLines(home)[1]).toMatchObject({ row: 2, runStatus: 'succeeded' });
+  expect(readLastLines(home)[1]).toMatchObject({ row: 2, runStatus: 'succeeded' });
 });
 
 test('a creation in doubt is sent once more under its key, which returns the same run', async () => {
@@ -86,7 +86,7 @@ test('a creation in doubt is sent once more under its key, which returns the sam
 
   expect(exitCode).toBe(0);
   expect(await countCreatedRuns()).toBe(1);
-  expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Bo');
+  expect(readLastLines(home)[1]?.outputs?.[0]?.data).toContain('Bo');
   expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
 });
 
@@ -120,8 +120,8 @@ test('a row whose run is known is waited for, not created', async () => {
   });
   expect(exitCode).toBe(0);
   expect(await countCreatedRuns()).toBe(1);
-  expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
-  expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
+  expect(readLastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
+  expect(readLastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
 });
 
 test("a run that only the machine's journal knows is waited for", async () => {
@@ -141,7 +141,7 @@ test("a run that only the machine's journal knows is waited for", async () => {
 
   expect((await runBatch(args, { home })).exitCode).toBe(0);
   expect(await countCreatedRuns()).toBe(1);
-  expect(lastLines(home)[1]).toMatchObject({ runId });
+  expect(readLastLines(home)[1]).toMatchObject({ runId });
 });
 
 test('a result that a crash kept from the file is fetched, not paid for again', async () => {
@@ -156,7 +156,7 @@ test('a result that a crash kept from the file is fetched, not paid for again', 
 
   expect(exitCode).toBe(0);
   expect(await countCreatedRuns()).toBe(1);
-  expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
+  expect(readLastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
 });
 
 test('a run that the service no longer has fails its row, and --retry-failed looks for it again', async () => {
@@ -169,8 +169,8 @@ test('a run that the service no longer has fails its row, and --retry-failed loo
   });
 
   expect(exitCode).toBe(EXIT.runFailed);
-  expect(lastLines(home)[1]).toMatchObject({ runStatus: 'failed' });
-  expect(lastLines(home)[1]?.error).toContain('NOT_FOUND_ERROR');
+  expect(readLastLines(home)[1]).toMatchObject({ runStatus: 'failed' });
+  expect(readLastLines(home)[1]?.error).toContain('NOT_FOUND_ERROR');
 
   const args = [
     'hello',
@@ -206,7 +206,7 @@ test('--resume --dry-run checks and prices only the rows that are left, and chan
     '2 rows checked, 0 invalid, 1 more stay as they are; nothing was created',
   );
   expect(readdirSync(home).filter(name => name.startsWith('results'))).toEqual(['results.jsonl']);
-  expect(lastLines(home)).toHaveLength(1);
+  expect(readLastLines(home)).toHaveLength(1);
 });
 
 test('--resume starts no new batch if the name of the results is misspelt', async () => {
@@ -292,8 +292,8 @@ test('an output that could not be saved is fetched again, and its run is not cre
   const first = await runBatch(args, { home });
 
   expect(first.exitCode).toBe(EXIT.runFailed);
-  expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded' });
-  expect(lastLines(home)[0]?.error).toMatch(
+  expect(readLastLines(home)[0]).toMatchObject({ runStatus: 'succeeded' });
+  expect(readLastLines(home)[0]?.error).toMatch(
     /not all of its outputs were saved: .*\(FILE_ERROR\)$/u,
   );
 
@@ -301,6 +301,6 @@ test('an output that could not be saved is fetched again, and its run is not cre
     home,
   });
   expect(second.exitCode).toBe(0);
-  expect(lastLines(home)[0]?.outputs?.[0]?.savedTo).toMatch(/^other/u);
+  expect(readLastLines(home)[0]?.outputs?.[0]?.savedTo).toMatch(/^other/u);
   expect(await countCreatedRuns()).toBe(1);
 });

@@ -3,9 +3,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import {
   type BatchResult,
-  journalSteps,
-  lastLines,
-  resultLines,
+  readJournalSteps,
+  readLastLines,
+  readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
@@ -62,8 +62,8 @@ describe('a creation without an answer', () => {
     expect(exitCode).toBe(EXIT.runFailed);
 
     service.verify();
-    expect(lastLines(home)).toMatchObject([{ row: 2, runStatus: 'succeeded' }]);
-    expect(journalSteps(home)).toContainEqual({ row: 1, id: '1', candidates: [] });
+    expect(readLastLines(home)).toMatchObject([{ row: 2, runStatus: 'succeeded' }]);
+    expect(readJournalSteps(home)).toContainEqual({ row: 1, id: '1', candidates: [] });
     expect(stderr).toContain('1 in doubt');
     expect(stderr).toContain('Look for it with: promptrun runs list --since 2026-');
     expect(stderr.match(/Look for it/g)).toHaveLength(1);
@@ -137,7 +137,11 @@ describe('a creation without an answer', () => {
       EXCLUSIVE_KEY,
     );
     expect(exitCode).toBe(0);
-    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded', runId, recovered: true });
+    expect(readLastLines(home)[0]).toMatchObject({
+      runStatus: 'succeeded',
+      runId,
+      recovered: true,
+    });
   });
 
   test('fails its row if the service answers with its own fault, although a run may exist', async () => {
@@ -148,8 +152,8 @@ describe('a creation without an answer', () => {
     const { exitCode, home } = await runBatchAgainst(script);
 
     expect(exitCode).toBe(EXIT.runFailed);
-    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
-    expect(lastLines(home)[0]?.error).toBe(
+    expect(readLastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
+    expect(readLastLines(home)[0]?.error).toBe(
       'oh no; it may have created a run anyway (SERVER_ERROR)',
     );
 
@@ -176,7 +180,10 @@ describe('a creation without an answer', () => {
     expect(
       new Set(service.calls.slice(1, 4).map(({ headers }) => headers['idempotency-key'])).size,
     ).toBe(1);
-    expect(lastLines(home)).toMatchObject([{ runStatus: 'succeeded' }, { runStatus: 'succeeded' }]);
+    expect(readLastLines(home)).toMatchObject([
+      { runStatus: 'succeeded' },
+      { runStatus: 'succeeded' },
+    ]);
   });
 
   test('is settled when the batch resumes, and runs again only with --retry-unknown', async () => {
@@ -203,7 +210,7 @@ describe('a creation without an answer', () => {
 
     expect(again.exitCode).toBe(0);
     expect(again.stderr).toContain('--retry-unknown: 1 run may be paid for twice');
-    expect(lastLines(home)).toHaveLength(2);
+    expect(readLastLines(home)).toHaveLength(2);
   });
 
   test('reads at most two pages of the list of runs, however long the list is', async () => {
@@ -288,7 +295,7 @@ describe('several creations at a time', () => {
 
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ succeeded: 2, inDoubt: 0 });
-    expect(lastLines(home)).toMatchObject([{ runId: ada }, { runId: bo }]);
+    expect(readLastLines(home)).toMatchObject([{ runId: ada }, { runId: bo }]);
   });
 
   test('if two answers were lost and one run is found, neither row gets it', async () => {
@@ -311,10 +318,12 @@ describe('several creations at a time', () => {
       { flags: ['--concurrency', '2'] },
     );
     expect(exitCode).toBe(EXIT.runFailed);
-    expect(resultLines(home)).toEqual([]);
+    expect(readResultLines(home)).toEqual([]);
     expect(
       stderr.match(/It may be \S+ \(succeeded, created [^)]+\): promptrun runs wait/gu),
     ).toHaveLength(2);
-    expect(journalSteps(home).filter(({ candidates }) => candidates?.length === 1)).toHaveLength(2);
+    expect(
+      readJournalSteps(home).filter(({ candidates }) => candidates?.length === 1),
+    ).toHaveLength(2);
   });
 });

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { type BatchResult, lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { type BatchResult, readLastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
@@ -61,7 +61,9 @@ describe('a batch whose journal is torn', () => {
 
       expect((await resume()).exitCode).toBe(0);
       expect(await countRuns()).toBe(4);
-      expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(Array(4).fill('succeeded'));
+      expect(readLastLines(home).map(({ runStatus }) => runStatus)).toEqual(
+        Array(4).fill('succeeded'),
+      );
       expect(existsSync(journalPath)).toBe(false);
     },
   );
