@@ -208,6 +208,24 @@ describe('--paginate', () => {
     );
   });
 
+  it('fetches all pages of prompts', async () => {
+    const rows = ['first', 'second'].map(promptId => ({ promptId, slug: promptId }));
+    const { stdout } = await runWithScript(
+      [
+        {
+          expect: { path: '/prompts', query: { startingAfter: null } },
+          answer: success({ rows: rows.slice(0, 1), hasMore: true }),
+        },
+        {
+          expect: { path: '/prompts', query: { startingAfter: 'first' } },
+          answer: success({ rows: rows.slice(1), hasMore: false }),
+        },
+      ],
+      ['api', 'GET', '/prompts', '--paginate', '--query', 'data.rows[].slug | [0]'],
+    );
+    expect(stdout).toBe('first\nsecond\n');
+  });
+
   it('exits with 1 if an earlier page comes back', async () => {
     const { exitCode, stderr } = await runWithScript(
       ['a', 'b', 'a'].map(id => page({}, [id], true)),

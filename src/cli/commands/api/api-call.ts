@@ -168,18 +168,30 @@ export function buildNextPageCall(
 
   const isBackwards = call.query.has('endingBefore');
   const cursorParameter = isBackwards ? 'endingBefore' : 'startingAfter';
-  const lastRow: unknown = isBackwards ? rows[0] : rows.at(-1);
-  const { runId } = (lastRow ?? {}) as { runId?: unknown };
-  if (typeof runId !== 'string' || call.query.get(cursorParameter) === runId) return undefined;
+  const listCursor = findListCursor(isBackwards ? rows[0] : rows.at(-1));
+  if (listCursor === undefined) return undefined;
 
-  if (seenCursors.has(runId)) {
-    throw new ProtocolError('the service returns the same page of runs again and again');
+  const { noun, cursor } = listCursor;
+  if (call.query.get(cursorParameter) === cursor) return undefined;
+
+  if (seenCursors.has(cursor)) {
+    throw new ProtocolError(`the service returns the same page of ${noun} again and again`);
   }
 
-  seenCursors.add(runId);
-  checkPageCount('runs', seenCursors.size + 1);
+  seenCursors.add(cursor);
+  checkPageCount(noun, seenCursors.size + 1);
   const query = new URLSearchParams(call.query);
-  query.set(cursorParameter, runId);
+  query.set(cursorParameter, cursor);
 
   return { ...call, query };
+}
+
+/** Returns the cursor of a row of a list, and the rows' plural noun; undefined for other rows. */
+function findListCursor(
+  row: unknown,
+): { readonly noun: string; readonly cursor: string } | undefined {
+  const { runId, promptId } = (row ?? {}) as { runId?: unknown; promptId?: unknown };
+  if (typeof runId === 'string') return { noun: 'runs', cursor: runId };
+  if (typeof promptId === 'string') return { noun: 'prompts', cursor: promptId };
+  return undefined;
 }
