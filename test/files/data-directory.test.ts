@@ -7,7 +7,7 @@ import { isPosix } from '../support/system.ts';
 
 let directory: string;
 const getFileMode = (file: string): number => statSync(file).mode & 0o777;
-const put = (name: string): void => writeFileSync(path.join(directory, name), '');
+const writeEmptyFile = (name: string): void => writeFileSync(path.join(directory, name), '');
 
 beforeEach(() => {
   directory = temporaryDirectory();
@@ -45,13 +45,13 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
     ['only models to start with', ['models.yaml']],
     ['an earlier database', ['promptrun.db', 'models.yaml', 'media']],
   ])('is closed to others if it holds %s', async (_, names) => {
-    names.forEach(put);
+    names.forEach(writeEmptyFile);
     await prepareDataDirectory(directory);
     expect(getFileMode(directory)).toBe(0o700);
   });
 
   test.runIf(isPosix)('keeps its mode if it held other things before', async () => {
-    put('photo.jpg');
+    writeEmptyFile('photo.jpg');
     await prepareDataDirectory(directory);
     expect(getFileMode(directory)).toBe(0o755);
   });

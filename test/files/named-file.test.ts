@@ -52,12 +52,12 @@ describe('a file that another one names', () => {
       'over a link in the middle',
       ({ link }: ReturnType<typeof createScene>) => `${link('up', '..')}/folder-2`,
     ],
-  ])('is refused if it lies %s', (_, make) => {
-    const all = createScene();
-    const file = path.resolve(all.folder, make(all));
-    expect(inspectNamedFile(file, all.folder, 10).fault).toBe('outside');
+  ])('is refused if it lies %s', (_, createFile) => {
+    const scene = createScene();
+    const file = path.resolve(scene.folder, createFile(scene));
+    expect(inspectNamedFile(file, scene.folder, 10).fault).toBe('outside');
     expect(inspectNamedFile(file, undefined, 10).fault).toBeUndefined();
-    expect(isBelow(all.folder, file)).toBe(false);
+    expect(isBelow(scene.folder, file)).toBe(false);
   });
 
   it('is refused outside the folder even if it is missing', () => {

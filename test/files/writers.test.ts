@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../../src');
 
-const WRITES =
+const WRITING_FUNCTION =
   /^(?:appendFile|copyFile|cp|createWriteStream|link|open|rename|symlink|truncate|writeFile)(?:Sync)?$/u;
 
 /** Files outside of src/files that write by themselves, and why they may. */
@@ -37,7 +37,8 @@ it('files are written in one way, which follows no links', () => {
       ];
       const names = imports.flatMap(([, list = '']) => list.split(',').map(name => name.trim()));
       return (
-        names.some(name => WRITES.test(name)) || /import \* as \w+ from 'node:fs/u.test(source)
+        names.some(name => WRITING_FUNCTION.test(name)) ||
+        /import \* as \w+ from 'node:fs/u.test(source)
       );
     });
   expect(writers.toSorted()).toEqual(EXCEPTIONS);

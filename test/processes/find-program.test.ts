@@ -39,7 +39,7 @@ describe.runIf(isPosix)('a program', () => {
 });
 
 describe('a program on Windows', () => {
-  const env = (): Record<string, string> => ({
+  const createEnv = (): Record<string, string> => ({
     Path: ['.', path.join(home, 'a'), path.join(home, 'b')].join(';'),
     PATHEXT: '.COM;.EXE;.BAT;.CMD;.VBS',
   });
@@ -50,17 +50,19 @@ describe('a program on Windows', () => {
 
   it('is found by the endings of PATHEXT, in their order, and never without one', () => {
     write('b/npm', 'b/npm.cmd', 'a/both.cmd', 'a/both.exe', 'a/script.vbs');
-    expect(findProgram('npm', env(), 'win32')).toBe(path.join(home, 'b/npm.cmd'));
-    expect(findProgram('both', env(), 'win32')).toBe(path.join(home, 'a/both.exe'));
-    expect(findProgram('both.cmd', env(), 'win32')).toBe(path.join(home, 'a/both.cmd'));
-    expect(findProgram('script', env(), 'win32')).toBeUndefined();
-    expect(findProgram('tool', env(), 'win32')).toBeUndefined();
+    expect(findProgram('npm', createEnv(), 'win32')).toBe(path.join(home, 'b/npm.cmd'));
+    expect(findProgram('both', createEnv(), 'win32')).toBe(path.join(home, 'a/both.exe'));
+    expect(findProgram('both.cmd', createEnv(), 'win32')).toBe(path.join(home, 'a/both.cmd'));
+    expect(findProgram('script', createEnv(), 'win32')).toBeUndefined();
+    expect(findProgram('tool', createEnv(), 'win32')).toBeUndefined();
   });
 
   it('is found by a path relative to its working directory, and never there by a bare name', () => {
     write('check.cmd');
-    expect(resolveProgram('./check', home, env(), 'win32')).toBe(path.join(home, 'check.cmd'));
-    expect(resolveProgram('check', home, env(), 'win32')).toBeUndefined();
+    expect(resolveProgram('./check', home, createEnv(), 'win32')).toBe(
+      path.join(home, 'check.cmd'),
+    );
+    expect(resolveProgram('check', home, createEnv(), 'win32')).toBeUndefined();
   });
 
   it.runIf(isPosix)(
@@ -68,8 +70,8 @@ describe('a program on Windows', () => {
     () => {
       symlinkSync('python3.exe', path.join(home, 'b/python3.exe'));
       symlinkSync('gone.exe', path.join(home, 'a/ruby.exe'));
-      expect(findProgram('python3', env(), 'win32')).toBe(path.join(home, 'b/python3.exe'));
-      expect(findProgram('ruby', env(), 'win32')).toBeUndefined();
+      expect(findProgram('python3', createEnv(), 'win32')).toBe(path.join(home, 'b/python3.exe'));
+      expect(findProgram('ruby', createEnv(), 'win32')).toBeUndefined();
     },
   );
 

@@ -5,7 +5,7 @@ import { endOrphanedTree, ProcessTree } from '../../src/processes/process-tree.t
 import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
-function started(script: string, mark: string): ProcessTree {
+function startTree(script: string, mark: string): ProcessTree {
   const env = { PATH: process.env['PATH'], TREE_MARK: mark };
   return new ProcessTree(
     { argv: ['sh', '-c', script], directory: temporaryDirectory(), env },
@@ -21,7 +21,7 @@ function isRunning(program: string): boolean {
  * Resolves once none of the programs runs: one that was killed ends when it is next given a
  * processor.
  */
-async function untilGone(...programs: string[]): Promise<void> {
+async function waitUntilGone(...programs: string[]): Promise<void> {
   await expect.poll(() => programs.filter(isRunning)).toEqual([]);
 }
 
@@ -29,34 +29,34 @@ async function untilGone(...programs: string[]): Promise<void> {
  * Returns the command line of a program that sleeps longer than any test, and that no other test
  * has started.
  */
-function sleep(): string {
-  sleeps += 1;
-  return `sleep ${process.pid}${1000 + sleeps}`;
+function createSleepCommand(): string {
+  sleepCommandCount += 1;
+  return `sleep ${process.pid}${1000 + sleepCommandCount}`;
 }
 
-let sleeps = 0;
+let sleepCommandCount = 0;
 
 describe.runIf(process.platform === 'linux')('a tree of processes', () => {
   it.runIf(isPosix)('ends with everything that it started, also outside its group', async () => {
-    const [one, other] = [sleep(), sleep()];
-    const tree = started(`${one} & setsid ${other} & echo on; wait`, one);
+    const [one, other] = [createSleepCommand(), createSleepCommand()];
+    const tree = startTree(`${one} & setsid ${other} & echo on; wait`, one);
     await once(tree.child.stdout, 'data');
     await tree.end();
     expect(await tree.whenEnded).toEqual({ code: null, signal: 'SIGKILL' });
-    await untilGone(one, other);
+    await waitUntilGone(one, other);
   });
 
   it('ends the programs that it left running when it ended', async () => {
-    const left = sleep();
-    const tree = started(`${left} & exit 3`, left);
+    const leftProgram = createSleepCommand();
+    const tree = startTree(`${leftProgram} & exit 3`, leftProgram);
     expect(await tree.whenEnded).toEqual({ code: 3, signal: null });
     await tree.end();
-    await untilGone(left);
+    await waitUntilGone(leftProgram);
   });
 
   it('closes the output that a process which nobody can find keeps open', async () => {
-    const hiddenProgram = `/bin/${sleep()}`;
-    const tree = started(`setsid env -i ${hiddenProgram} & echo $!`, hiddenProgram);
+    const hiddenProgram = `/bin/${createSleepCommand()}`;
+    const tree = startTree(`setsid env -i ${hiddenProgram} & echo $!`, hiddenProgram);
     const [pid] = (await once(tree.child.stdout, 'data')) as [Buffer];
     const closed = once(tree.child, 'close');
     await tree.whenEnded;
@@ -75,18 +75,22 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
   it.runIf(isPosix)(
     'that was left running ends by its group if no environment can be seen, and never by a later one',
     async () => {
-      const one = sleep();
-      const tree = started(`${one} & echo on; wait`, one);
+      const one = createSleepCommand();
+      const tree = startTree(`${one} & echo on; wait`, one);
       await once(tree.child.stdout, 'data');
-      const leave = (latestKillAt: number) => ({ mark: 'OTHER=1', root: tree.root, latestKillAt });
-      await endOrphanedTree(leave((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
+      const createOrphanedTree = (latestKillAt: number) => ({
+        mark: 'OTHER=1',
+        root: tree.root,
+        latestKillAt,
+      });
+      await endOrphanedTree(createOrphanedTree((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
 
       await expect.poll(() => isRunning(one)).toBe(true);
 
-      await endOrphanedTree(leave(Date.now()), {}, 'darwin');
+      await endOrphanedTree(createOrphanedTree(Date.now()), {}, 'darwin');
       expect(await tree.whenEnded).toEqual({ code: null, signal: 'SIGKILL' });
 
-      await untilGone(one);
+      await waitUntilGone(one);
     },
   );
 

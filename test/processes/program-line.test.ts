@@ -11,7 +11,10 @@ beforeEach(() => {
   for (const name of ['tool.exe', 'batch.cmd']) writeFileSync(path.join(home, name), '');
 });
 
-function windowsLine(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
+function buildWindowsLine(
+  argv: readonly [string, ...string[]],
+  filled: readonly number[] = [],
+): string {
   const env = { Path: home, SystemRoot: 'C:\\Windows' };
   const { file, args } = buildProgramLine(
     { argv, filledIndexes: new Set(filled), directory: '/', env },
@@ -22,11 +25,11 @@ function windowsLine(argv: readonly [string, ...string[]], filled: readonly numb
 
 describe('what starts a program on Windows', () => {
   it('is the program itself, whose arguments nothing reads', () => {
-    expect(windowsLine(['tool', 'a b', '%x%'], [1, 2])).toBe('HOME/tool.exe a b %x%');
+    expect(buildWindowsLine(['tool', 'a b', '%x%'], [1, 2])).toBe('HOME/tool.exe a b %x%');
   });
 
   it('is cmd.exe for a batch file, and every character that it reads is escaped', () => {
-    expect(windowsLine(['batch', 'a b', '100%', 'say "hi"', 'dir\\'])).toBe(
+    expect(buildWindowsLine(['batch', 'a b', '100%', 'say "hi"', 'dir\\'])).toBe(
       String.raw`C:\Windows\System32\cmd.exe /d /s /c "^"HOME/batch.cmd^" ^"a^ b^" ^"100^%^" ^"say^ \^"hi\^"^" ^"dir\\^""`,
     );
   });
@@ -34,21 +37,23 @@ describe('what starts a program on Windows', () => {
   it.each(['%', '!', '"', '&', '|', '<', '>', '^', '\n', '\r'])(
     'refuses a filled argument with %j for a batch file, and says what to do',
     character => {
-      expect(() => windowsLine(['batch', '--', `a${character}b`], [2])).toThrow(
+      expect(() => buildWindowsLine(['batch', '--', `a${character}b`], [2])).toThrow(
         UnsafeArgumentError,
       );
-      expect(() => windowsLine(['batch', '--', `a${character}b`], [2])).toThrow('standard input');
+      expect(() => buildWindowsLine(['batch', '--', `a${character}b`], [2])).toThrow(
+        'standard input',
+      );
     },
   );
 
   it('passes a batch file only what cmd.exe reads literally', () => {
-    expect(windowsLine(['batch', "it's (one) day, ok?"], [1])).toContain(
+    expect(buildWindowsLine(['batch', "it's (one) day, ok?"], [1])).toContain(
       "it's^ ^(one^)^ day^,^ ok^?",
     );
   });
 
   it('refuses a line break that no quoting keeps', () => {
-    expect(() => windowsLine(['batch', 'a\nb'])).toThrow('a line break');
+    expect(() => buildWindowsLine(['batch', 'a\nb'])).toThrow('a line break');
   });
 
   it('is looked for in PATH alone', () => {

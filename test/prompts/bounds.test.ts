@@ -7,10 +7,10 @@ import type { Run } from '../../src/wire/index.ts';
 import { publishPromptFile, TestService } from '../support/local-service.ts';
 
 /** Repeats a text until it fills a prompt file. */
-const full = (unit: string, bytes = 128 * 1024 - 500): string =>
+const fillFile = (unit: string, bytes = 128 * 1024 - 500): string =>
   unit.repeat(Math.floor(bytes / unit.length));
 
-const numbered = (line: (n: number) => string, bytes = 128 * 1024 - 500): string => {
+const fillWithNumberedLines = (line: (n: number) => string, bytes = 128 * 1024 - 500): string => {
   const lines: string[] = [];
   for (let size = 0; size < bytes; size += lines.at(-1)?.length ?? 1) {
     lines.push(line(lines.length));
@@ -18,7 +18,7 @@ const numbered = (line: (n: number) => string, bytes = 128 * 1024 - 500): string
   return lines.join('');
 };
 
-const headed = (head: string, template = 'x'): string => `---\n${head}\n---\n${template}`;
+const withFrontMatter = (head: string, template = 'x'): string => `---\n${head}\n---\n${template}`;
 
 function findFault(source: string): string {
   const fault = parsePrompt(source, 'x.prompt')
@@ -33,17 +33,17 @@ describe('a prompt file past a bound is refused soon, with the bound', () => {
     ['a file that is too large', 'x'.repeat(128 * 1024 + 1), '1: the file is larger than 128 KiB'],
     [
       'else branches without end',
-      `{{#if a}}${full('{{else if a}}')}{{/if}}`,
+      `{{#if a}}${fillFile('{{else if a}}')}{{/if}}`,
       '1: more than 100 blocks and {{else}} branches are open inside each other',
     ],
     [
       'blocks without end',
-      full('{{#a}}'),
+      fillFile('{{#a}}'),
       '1: more than 100 blocks and {{else}} branches are open inside each other',
     ],
     [
       'parentheses without end',
-      `{{json ${full('(json ')}`,
+      `{{json ${fillFile('(json ')}`,
       '1: more than 50 parentheses are open inside each other',
     ],
     [
@@ -58,26 +58,30 @@ describe('a prompt file past a bound is refused soon, with the bound', () => {
     ],
     [
       'fields without end',
-      headed(`input:\n schema:\n${numbered(n => `  f${n}: string\n`)}`),
+      withFrontMatter(`input:\n schema:\n${fillWithNumberedLines(n => `  f${n}: string\n`)}`),
       '1004: a schema has at most 1,000 fields',
     ],
     [
       'fields of JSON Schema without end',
-      headed(
-        `output:\n schema:\n  type: object\n  properties:\n${numbered(n => `   f${n}:\n    type: string\n`)}`,
+      withFrontMatter(
+        `output:\n schema:\n  type: object\n  properties:\n${fillWithNumberedLines(n => `   f${n}:\n    type: string\n`)}`,
       ),
       /^\d+: a schema has at most 1,000 fields$/,
     ],
-    ['lists in lists', headed(`a: ${full('[')}`), '2: this is nested too deeply'],
-    ['maps in maps', headed(numbered(n => `${' '.repeat(n)}a:\n`)), /nested too deeply/],
+    ['lists in lists', withFrontMatter(`a: ${fillFile('[')}`), '2: this is nested too deeply'],
+    [
+      'maps in maps',
+      withFrontMatter(fillWithNumberedLines(n => `${' '.repeat(n)}a:\n`)),
+      /nested too deeply/,
+    ],
     [
       'aliases that multiply',
-      headed(
-        `a0: &a0 [x]\n${numbered(n => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]\n`, 1000)}`,
+      withFrontMatter(
+        `a0: &a0 [x]\n${fillWithNumberedLines(n => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]\n`, 1000)}`,
       ),
       /with its aliases written out, this is too large$/,
     ],
-    ['an alias of itself', headed('a: &a [*a]'), /nested too deeply/],
+    ['an alias of itself', withFrontMatter('a: &a [*a]'), /nested too deeply/],
   ])('%s', (_, source, fault) => {
     expect(findFault(source)).toEqual(
       typeof fault === 'string' ? fault : expect.stringMatching(fault),
@@ -87,13 +91,13 @@ describe('a prompt file past a bound is refused soon, with the bound', () => {
 
 describe('a prompt file as large as it may be is read', () => {
   it.each([
-    ['tags', full('{{a}}')],
-    ['tags that are escaped', full('\\{{')],
-    ['names', numbered(n => `{{a${n}}}`)],
-    ['else branches beside each other', full(`{{#if a}}${'{{else if a}}'.repeat(90)}{{/if}}`)],
-    ['aliases', headed(`a: &a x\nb: [${full('*a,', 100_000)}]`)],
-    ['keys', headed(numbered(n => `k${n}: 1\n`))],
-    ['lines of a text', headed(`a: "${full('a \n  ', 100_000)}"`)],
+    ['tags', fillFile('{{a}}')],
+    ['tags that are escaped', fillFile('\\{{')],
+    ['names', fillWithNumberedLines(n => `{{a${n}}}`)],
+    ['else branches beside each other', fillFile(`{{#if a}}${'{{else if a}}'.repeat(90)}{{/if}}`)],
+    ['aliases', withFrontMatter(`a: &a x\nb: [${fillFile('*a,', 100_000)}]`)],
+    ['keys', withFrontMatter(fillWithNumberedLines(n => `k${n}: 1\n`))],
+    ['lines of a text', withFrontMatter(`a: "${fillFile('a \n  ', 100_000)}"`)],
   ])('%s', (_, source) => expect(findFault(source)).toBe('none'));
 
   it.each([
@@ -102,7 +106,7 @@ describe('a prompt file as large as it may be is read', () => {
     ['texts', '{{"'],
     ['tags', '{{'],
   ])('%s that never end are a fault', (_, unit) =>
-    expect(findFault(full(unit))).toMatch(
+    expect(findFault(fillFile(unit))).toMatch(
       /^1: (the template can't be read here|this tag is never closed)$/,
     ),
   );
@@ -120,15 +124,15 @@ describe('a render past a bound ends', () => {
     return previewPrompt(definition, { inputs }, limits);
   };
 
-  const nested = (depth: number): string =>
+  const nestLoops = (depth: number): string =>
     `${'{{#each @root}}'.repeat(depth)}x${'{{/each}}'.repeat(depth)}`;
-  const ten = Object.fromEntries('abcdefghij'.split('').map(name => [name, 'v']));
+  const tenInputs = Object.fromEntries('abcdefghij'.split('').map(name => [name, 'v']));
 
   it('of steps: loops in loops', () => {
-    expect(() => render(nested(7), ten)).toThrow(
+    expect(() => render(nestLoops(7), tenInputs)).toThrow(
       'rendering the prompt takes more than 1,000,000 steps',
     );
-    expect(() => render(nested(3), ten)).not.toThrow();
+    expect(() => render(nestLoops(3), tenInputs)).not.toThrow();
   });
 
   it('of steps: large values written again and again without being shown', () => {
@@ -156,7 +160,7 @@ describe('a render past a bound ends', () => {
   it('of time, by the injected clock', () => {
     let time = 0;
     const limits = { ...RENDER_LIMITS, now: () => (time += 700) };
-    expect(() => render(nested(4), ten, limits)).toThrow(
+    expect(() => render(nestLoops(4), tenInputs, limits)).toThrow(
       'rendering the prompt takes longer than 2 s',
     );
   });
@@ -170,10 +174,10 @@ describe('a render past a bound ends', () => {
       getOwnTimeMs: () => (ownTimeMs += ownMsPerCheck),
     });
 
-    expect(() => render(nested(4), ten, createLimits(700))).toThrow(
+    expect(() => render(nestLoops(4), tenInputs, createLimits(700))).toThrow(
       'rendering the prompt takes longer than 2 s',
     );
-    expect(() => render(nested(4), ten, createLimits(0))).not.toThrow();
+    expect(() => render(nestLoops(4), tenInputs, createLimits(0))).not.toThrow();
   });
 
   it('of depth: a partial that uses itself', () => {

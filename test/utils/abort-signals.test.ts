@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rejectWhenAborted, sleep, withTimeout } from '../../src/utils/abort-signals.ts';
 import { collectGarbage } from '../support/system.ts';
 
-function abortReason(signal: AbortSignal): Promise<string> {
+function waitForAbort(signal: AbortSignal): Promise<string> {
   return new Promise(resolve => {
     signal.addEventListener('abort', () => resolve((signal.reason as Error).message), {
       once: true,
@@ -14,14 +14,14 @@ function abortReason(signal: AbortSignal): Promise<string> {
 describe('work with a limit', () => {
   it('is over after its time, whatever memory was let go meanwhile', async () => {
     const { signal } = new AbortController();
-    const ended = withTimeout(20, signal, abortReason);
+    const ended = withTimeout(20, signal, waitForAbort);
     collectGarbage();
     expect(await ended).toBe('timed out after 0.02 s');
   });
 
   it('is over as soon as its owner is', async () => {
     const user = new AbortController();
-    const ended = withTimeout(60_000, user.signal, abortReason);
+    const ended = withTimeout(60_000, user.signal, waitForAbort);
     user.abort(new Error('Ctrl-C'));
     expect(await ended).toBe('Ctrl-C');
   });
@@ -66,15 +66,15 @@ describe('work that a signal can end', () => {
 
   it('passes a late result on, so that it can be discarded', async () => {
     const stop = new AbortController();
-    const late: string[] = [];
+    const lateResults: string[] = [];
     const work = setImmediate().then(() => 'late');
     const ended = expect(
-      rejectWhenAborted(work, stop.signal, result => void late.push(result)),
+      rejectWhenAborted(work, stop.signal, result => void lateResults.push(result)),
     ).rejects.toThrow('Ctrl-C');
     stop.abort(new Error('Ctrl-C'));
     await ended;
     await work;
 
-    expect(late).toEqual(['late']);
+    expect(lateResults).toEqual(['late']);
   });
 });

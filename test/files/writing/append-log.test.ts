@@ -28,9 +28,9 @@ describe('a file of lines', () => {
 
   it('flushes what was not flushed with its line once it is closed', async () => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
-    const flushed: string[] = [];
+    const flushedTexts: string[] = [];
     vi.spyOn(fs, 'fdatasync').mockImplementation((_, callback) => {
-      flushed.push(readFileSync(file, 'utf8'));
+      flushedTexts.push(readFileSync(file, 'utf8'));
       callback(null);
     });
     syncBuiltinESMExports();
@@ -42,13 +42,13 @@ describe('a file of lines', () => {
     await lines.append({ n: 1 }, { isDurable: false });
 
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n');
-    expect(flushed).toEqual([]);
+    expect(flushedTexts).toEqual([]);
 
     await lines.append({ n: 2 });
     await lines.append({ n: 3 }, { isDurable: false });
     await lines.close();
 
-    expect(flushed).toEqual(['{"n":1}\n{"n":2}\n', '{"n":1}\n{"n":2}\n{"n":3}\n']);
+    expect(flushedTexts).toEqual(['{"n":1}\n{"n":2}\n', '{"n":1}\n{"n":2}\n{"n":3}\n']);
   });
 
   it('writes no line after one that could not be written', async () => {
@@ -62,7 +62,7 @@ describe('a file of lines', () => {
 });
 
 describe('a log that is opened to append to it', () => {
-  const whole = '{"n":1}\n';
+  const completeLine = '{"n":1}\n';
 
   const appendAndRead = async (content: string): Promise<string> => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
@@ -74,12 +74,12 @@ describe('a log that is opened to append to it', () => {
   };
 
   it.each([
-    ['a torn line', `${whole}{"n":`],
-    ['a line that lacks only its end', `${whole}{"n":7}`],
-    ['a tail of NULs', `${whole}${'\0'.repeat(5000)}`],
-    ['a torn line longer than is read at a time', `${whole}${'x'.repeat(600_000)}`],
+    ['a torn line', `${completeLine}{"n":`],
+    ['a line that lacks only its end', `${completeLine}{"n":7}`],
+    ['a tail of NULs', `${completeLine}${'\0'.repeat(5000)}`],
+    ['a torn line longer than is read at a time', `${completeLine}${'x'.repeat(600_000)}`],
   ])('has %s cut off', async (_, content) => {
-    expect(await appendAndRead(content)).toBe(`${whole}{"n":2}\n`);
+    expect(await appendAndRead(content)).toBe(`${completeLine}{"n":2}\n`);
   });
 
   it('that holds nothing but a torn line is begun anew', async () => {
@@ -88,7 +88,7 @@ describe('a log that is opened to append to it', () => {
 
   it('loses no line of processes that open and write it at the same time', async () => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
-    writeFileSync(file, `${whole}{"torn`);
+    writeFileSync(file, `${completeLine}{"torn`);
     const logs = [1, 2, 3, 4].map(() => new AppendLog(() => openForAppend(toContainedPath(file))));
     await Promise.all(logs.map((log, n) => log.append({ log: n })));
     await Promise.all(logs.map(log => log.close()));

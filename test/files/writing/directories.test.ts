@@ -20,12 +20,12 @@ afterEach(() => {
 
 /** Records the files that are flushed to the disk from now on, in order. */
 function recordSyncs(): string[] {
-  const synced: string[] = [];
+  const syncedDirectories: string[] = [];
   vi.spyOn(fs, 'fsyncSync').mockImplementation(handle => {
-    synced.push(readlinkSync(`/proc/self/fd/${handle}`));
+    syncedDirectories.push(readlinkSync(`/proc/self/fd/${handle}`));
   });
   syncBuiltinESMExports();
-  return synced;
+  return syncedDirectories;
 }
 
 describe('making a directory', () => {
@@ -41,10 +41,10 @@ describe('making a directory', () => {
     'has each on disk, and leaves those that are there alone',
     () => {
       const home = realpathSync(temporaryDirectory());
-      const synced = recordSyncs();
+      const syncedDirectories = recordSyncs();
       makeDirectory(path.join(home, 'a/b/c'));
       makeDirectory(path.join(home, 'a/b/c'));
-      expect(synced).toEqual(['', 'a', 'a/b'].map(above => path.join(home, above)));
+      expect(syncedDirectories).toEqual(['', 'a', 'a/b'].map(above => path.join(home, above)));
     },
   );
 

@@ -44,9 +44,9 @@ describe('the lock of a file', () => {
 
   it.each([{ pid: 2 ** 30 }, { began: '1' }])(
     'is free at once if its process is dead: %o',
-    dead => {
+    fields => {
       const { file } = createLockable();
-      leaveLock(file, dead);
+      leaveLock(file, fields);
       const release = lockFile(toContainedPath(file));
       expect(release).toBeDefined();
       release?.();
@@ -80,9 +80,9 @@ describe('the lock of a file', () => {
 
   it.each(['', '{"host":"he', '\0\0\0'])(
     'is free within a second if its process was killed as it wrote it: %j',
-    half => {
+    incompleteLock => {
       const { file, lock } = createLockable();
-      writeFileSync(lock, half);
+      writeFileSync(lock, incompleteLock);
 
       expect(lockFile(toContainedPath(file))).toBeUndefined();
 
@@ -126,19 +126,19 @@ describe('the lock of a file', () => {
 });
 
 describe('the lock of a file if the system does not say when a process began', () => {
-  const unknown = (): null => null;
+  const readNoStartTime = (): null => null;
 
   it('is held for as long as its process shows life, and free after a minute without', () => {
     const { file, lock } = createLockable();
-    const release = lockFile(toContainedPath(file), unknown);
+    const release = lockFile(toContainedPath(file), readNoStartTime);
 
     expect(release).toBeDefined();
-    expect(lockFile(toContainedPath(file), unknown)).toBeUndefined();
+    expect(lockFile(toContainedPath(file), readNoStartTime)).toBeUndefined();
 
     // Simulates that another process has the id by now.
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
-    const second = lockFile(toContainedPath(file), unknown);
+    const second = lockFile(toContainedPath(file), readNoStartTime);
 
     expect(second).toBeDefined();
 
@@ -166,10 +166,10 @@ describe('waiting for a lock', () => {
     const release = lockFile(toContainedPath(file));
 
     const clock = testClock();
-    let sleeps = 0;
+    let sleepCount = 0;
     const sleep = async (ms: number): Promise<void> => {
-      sleeps += 1;
-      if (sleeps === 3) release?.();
+      sleepCount += 1;
+      if (sleepCount === 3) release?.();
       await clock.sleep(ms);
     };
 
@@ -178,7 +178,7 @@ describe('waiting for a lock', () => {
       random: () => clock.random(),
     });
     expect(second).toBeDefined();
-    expect(sleeps).toBe(3);
+    expect(sleepCount).toBe(3);
 
     second?.();
   });

@@ -8,24 +8,24 @@ import { renameOver } from '../../../src/files/writing/rename-over.ts';
 async function renameOverOpenFile(
   platform: NodeJS.Platform,
   code: string,
-  triesInVain: number,
-): Promise<{ outcome: string; waited: number }> {
-  let waited = 0;
-  let tries = 0;
+  failureCount: number,
+): Promise<{ outcome: string; waitedMs: number }> {
+  let waitedMs = 0;
+  let tryCount = 0;
   const rename = async (): Promise<void> => {
-    tries += 1;
-    if (tries <= triesInVain) throw Object.assign(new Error(code), { code });
+    tryCount += 1;
+    if (tryCount <= failureCount) throw Object.assign(new Error(code), { code });
   };
 
   const sleep = async (ms: number): Promise<void> => {
-    waited += ms;
+    waitedMs += ms;
   };
 
   const outcome = await renameOver('new', 'old', { platform, rename, sleep }).then(
     () => 'renamed',
     (error: Error) => error.message,
   );
-  return { outcome, waited };
+  return { outcome, waitedMs };
 }
 
 describe('a rename over a file that another process has open', () => {
@@ -34,7 +34,7 @@ describe('a rename over a file that another process has open', () => {
     async code => {
       expect(await renameOverOpenFile('win32', code, 3)).toEqual({
         outcome: 'renamed',
-        waited: 60,
+        waitedMs: 60,
       });
     },
   );
@@ -42,15 +42,18 @@ describe('a rename over a file that another process has open', () => {
   it('is abandoned after a second', async () => {
     expect(await renameOverOpenFile('win32', 'EPERM', Infinity)).toEqual({
       outcome: 'EPERM',
-      waited: 1000,
+      waitedMs: 1000,
     });
   });
 
   it('is not tried again for other faults, and on other systems', async () => {
     expect(await renameOverOpenFile('win32', 'ENOENT', 1)).toEqual({
       outcome: 'ENOENT',
-      waited: 0,
+      waitedMs: 0,
     });
-    expect(await renameOverOpenFile('linux', 'EPERM', 1)).toEqual({ outcome: 'EPERM', waited: 0 });
+    expect(await renameOverOpenFile('linux', 'EPERM', 1)).toEqual({
+      outcome: 'EPERM',
+      waitedMs: 0,
+    });
   });
 });

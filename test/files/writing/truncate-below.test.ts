@@ -10,25 +10,24 @@ import { temporaryDirectory } from '../../support/context.ts';
 
 const { O_RDWR, O_APPEND, O_CREAT } = constants;
 
-// On Windows, a handle for appending has no right to shorten its file. Wine grants it, and so does
-// Linux: that the file is opened once more shows in what is done if another file has its name by
-// then.
+// On Windows, a handle for appending may not shorten its file, so the file is opened once more. Other
+// systems allow it; there, only another file of its name shows that it was opened again.
 it('shortens the file that is open, and no other that has its name by now', async () => {
-  const place = path.join(temporaryDirectory(), 'log.jsonl');
-  writeFileSync(place, 'whole\ntorn');
-  const file = toContainedPath(place);
+  const logPath = path.join(temporaryDirectory(), 'log.jsonl');
+  writeFileSync(logPath, 'whole\ntorn');
+  const file = toContainedPath(logPath);
   const handle = await openContainedFile(file, O_RDWR | O_APPEND | O_CREAT);
 
   expect(truncateContainedFile(file, handle, { expectedSize: 99, newSize: 0 })).toBe(true);
-  expect(readFileSync(place, 'utf8')).toBe('whole\ntorn');
+  expect(readFileSync(logPath, 'utf8')).toBe('whole\ntorn');
   expect(truncateContainedFile(file, handle, { expectedSize: 10, newSize: 6 })).toBe(true);
-  expect(readFileSync(place, 'utf8')).toBe('whole\n');
+  expect(readFileSync(logPath, 'utf8')).toBe('whole\n');
 
-  renameSync(place, `${place}.old`);
-  writeFileSync(place, 'other\n');
+  renameSync(logPath, `${logPath}.old`);
+  writeFileSync(logPath, 'other\n');
 
   expect(truncateContainedFile(file, handle, { expectedSize: 6, newSize: 0 })).toBe(false);
-  expect(readFileSync(place, 'utf8')).toBe('other\n');
+  expect(readFileSync(logPath, 'utf8')).toBe('other\n');
 
   await handle.close();
 });

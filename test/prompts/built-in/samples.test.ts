@@ -17,16 +17,16 @@ const models = {
   explainMissing: (name: string) => `the model \`${name}\` does not exist`,
 };
 
-const sample = (slug: string): ReturnType<typeof parsePromptFile> =>
+const parseSample = (slug: string): ReturnType<typeof parsePromptFile> =>
   parsePromptFile(readBuiltInText(`${slug}.prompt`), `${slug}.prompt`);
 
-const text = async (
+const renderSample = async (
   slug: string,
   textInputs: Record<string, string> = {},
   images: Buffer[] = [],
 ) => {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
-  return (await renderPrompt(sample(slug), { textInputs, images: loaded })).text;
+  return (await renderPrompt(parseSample(slug), { textInputs, images: loaded })).text;
 };
 
 const checkDefinition = (definition: ReturnType<typeof parsePromptFile>): string[] => {
@@ -39,7 +39,7 @@ describe('the samples', () => {
   it('run on built-in models and say what they are', () => {
     expect(SAMPLES).toEqual(['sandbox', 'describe', 'postcard', 'hello']);
     for (const slug of SAMPLES) {
-      const definition = sample(slug);
+      const definition = parseSample(slug);
       expect(checkDefinition(definition)).toEqual([]);
       expect(definition.title).not.toBe(slug);
       expect(definition.description).not.toBe('');
@@ -48,7 +48,7 @@ describe('the samples', () => {
 
   it('ask for what they need', () => {
     const config = (slug: string): unknown => {
-      const { textInputs, imageInputs } = toPromptConfig(sample(slug));
+      const { textInputs, imageInputs } = toPromptConfig(parseSample(slug));
       return [
         Object.entries(textInputs).map(([key, { required }]) => `${key}${required ? '' : '?'}`),
         imageInputs.length,
@@ -59,47 +59,53 @@ describe('the samples', () => {
     expect(config('postcard')).toEqual([['place', 'mood?'], 0]);
     expect(config('describe')).toEqual([[], 1]);
     expect(config('sandbox')).toEqual([['note?'], 0]);
-    expect(toPromptConfig(sample('postcard')).textInputs['mood']).toMatchObject({
+    expect(toPromptConfig(parseSample('postcard')).textInputs['mood']).toMatchObject({
       enum: ['sunny', 'rainy', 'snowy'],
       default: 'sunny',
     });
   });
 
   it('read well', async () => {
-    expect(await text('hello', { name: 'Ada' })).toBe('Hello, Ada! A pleasant day to you.');
-    expect(await text('sandbox')).toBe('The rehearsal is over.');
-    expect(await text('sandbox', { note: 'one' })).toBe('The rehearsal is over. You noted: one');
-    expect(await text('describe', {}, [png(8, 9)])).toMatch(
+    expect(await renderSample('hello', { name: 'Ada' })).toBe('Hello, Ada! A pleasant day to you.');
+    expect(await renderSample('sandbox')).toBe('The rehearsal is over.');
+    expect(await renderSample('sandbox', { note: 'one' })).toBe(
+      'The rehearsal is over. You noted: one',
+    );
+    expect(await renderSample('describe', {}, [png(8, 9)])).toMatch(
       /^This is what you sent: PNG image, 8 × 9 pixels, \d+ bytes\.$/,
     );
-    expect(await text('postcard', { place: 'Oslo', mood: 'rainy' })).toBe(
+    expect(await renderSample('postcard', { place: 'Oslo', mood: 'rainy' })).toBe(
       'Greetings from Oslo!\n\nIt rains and rains, and the cafés are the nicer for it.\n\nWish you were here.',
     );
-    expect(await text('postcard', { place: 'Oslo' })).toContain('sun');
+    expect(await renderSample('postcard', { place: 'Oslo' })).toContain('sun');
   });
 });
 
 describe("a prompt's model", () => {
-  const found = (...head: string[]): string[] =>
+  const listFindings = (...head: string[]): string[] =>
     checkDefinition(
       parsePromptFile(['---', 'title: x', ...head, '---', 'x'].join('\n'), 'x.prompt'),
     );
 
   it("must be there and take the prompt's run options", () => {
-    expect(found()).toEqual([]);
-    expect(found('config: {outcome: partial, delaySeconds: 5}', 'model: sandbox')).toEqual([]);
-    expect(found('model: gpt-9')).toEqual(['fault 3: the model `gpt-9` does not exist']);
-    expect(found('model: sandbox', 'config:', '  outcome: failed', '  delaySeconds: 7')).toEqual([
+    expect(listFindings()).toEqual([]);
+    expect(listFindings('config: {outcome: partial, delaySeconds: 5}', 'model: sandbox')).toEqual(
+      [],
+    );
+    expect(listFindings('model: gpt-9')).toEqual(['fault 3: the model `gpt-9` does not exist']);
+    expect(
+      listFindings('model: sandbox', 'config:', '  outcome: failed', '  delaySeconds: 7'),
+    ).toEqual([
       'fault 6: `delaySeconds` of the model `sandbox` is one of 0, 1, 5, 30, 130, not `7`',
     ]);
   });
 
   it('may ignore options that are not its own, with a note unless every text model knows them', () => {
-    expect(found('config:', '  quality: high')).toEqual([
+    expect(listFindings('config:', '  quality: high')).toEqual([
       'note 4: the model `echo` ignores `quality`',
     ]);
-    expect(found('config: {temperature: 0.7, maxOutputTokens: 100, stopSequences: [END]}')).toEqual(
-      [],
-    );
+    expect(
+      listFindings('config: {temperature: 0.7, maxOutputTokens: 100, stopSequences: [END]}'),
+    ).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ output:
 ---
 {{name}} {{tags}} {{$season}}`;
 
-function read(files: Readonly<Record<string, string>>, text = FILE) {
+function parseWithSchemas(files: Readonly<Record<string, string>>, text = FILE) {
   const { findings, definition } = parseAnyPrompt(text, 'x.prompt', {
     readSibling: name => files[name],
   });
@@ -25,7 +25,10 @@ describe('a schema that is one word', () => {
     'schemas/City.schema.json',
     'schemas/City.schema.yaml',
   ])('is the file %s', file => {
-    const { found, definition } = read({ [file]: CITY, 'Weather.schema.yaml': 'type: object' });
+    const { found, definition } = parseWithSchemas({
+      [file]: CITY,
+      'Weather.schema.yaml': 'type: object',
+    });
     expect(found).toEqual([]);
     expect(
       definition?.textInputs.map(({ key, description, required }) => [key, description, required]),
@@ -43,13 +46,13 @@ describe('a schema that is one word', () => {
 
   it('is part of the version: another schema is another one', () => {
     const sources = [CITY, CITY.replace('which', 'what')].map(
-      text => read({ 'City.schema.json': text }).definition?.source,
+      text => parseWithSchemas({ 'City.schema.json': text }).definition?.source,
     );
     expect(new Set(sources).size).toBe(2);
   });
 
   it("accepts anything if the file doesn't exist, and says so", () => {
-    const { found, definition } = read({});
+    const { found, definition } = parseWithSchemas({});
     expect(found).toEqual([
       '2: unknown schema `City` (City.schema.json and City.schema.yaml): anything is accepted',
       '4: unknown schema `Weather` (Weather.schema.json and Weather.schema.yaml): anything is accepted',
@@ -62,26 +65,29 @@ describe('a schema that is one word', () => {
   });
 
   it('has no effect in place of a whole input or output, as in Genkit, and says what to write', () => {
-    const { found, definition } = read({}, '---\ninput: City\noutput: Weather\n---\n{{name}}');
+    const { found, definition } = parseWithSchemas(
+      {},
+      '---\ninput: City\noutput: Weather\n---\n{{name}}',
+    );
     expect(found).toEqual([
       '2: unknown schema `City`: anything is accepted; write input: { schema: City }',
       '3: unknown schema `Weather`: anything is accepted; write output: { schema: Weather }',
     ]);
     expect(definition).toMatchObject({ textInputs: [{ key: 'name', required: true }], output: {} });
-    expect(read({}, '---\ninput: [a]\n---\nx').found).toEqual([
+    expect(parseWithSchemas({}, '---\ninput: [a]\n---\nx').found).toEqual([
       '2: input must be a map of keys to values',
     ]);
   });
 
   it('is faulty if its file is', () => {
-    expect(read({ 'City.schema.yaml': 'a: [' }).found).toEqual([
+    expect(parseWithSchemas({ 'City.schema.yaml': 'a: [' }).found).toEqual([
       expect.stringContaining('not YAML'),
     ]);
   });
 
   it('is none of the types, and nothing that stands in the template', () => {
     const text = '---\ninput:\n  schema: { a: string, b?: any }\n---\nschema: City {{a}}{{b}}';
-    const { found, definition } = read({ 'City.schema.json': CITY }, text);
+    const { found, definition } = parseWithSchemas({ 'City.schema.json': CITY }, text);
     expect(found).toEqual([]);
     expect(definition?.template).toBe('schema: City {{a}}{{b}}');
   });

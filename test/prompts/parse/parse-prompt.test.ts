@@ -3,7 +3,7 @@ import { toPromptConfig } from '../../../src/prompts/definition.ts';
 import { InvalidPromptFileError } from '../../../src/prompts/findings.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 
-const file = (...lines: string[]): string => lines.join('\n');
+const joinLines = (...lines: string[]): string => lines.join('\n');
 
 function findFault(source: string, name = 'poem.prompt'): string {
   try {
@@ -16,7 +16,7 @@ function findFault(source: string, name = 'poem.prompt'): string {
 }
 
 describe('a prompt file', () => {
-  const source = file(
+  const source = joinLines(
     '---',
     'title: A poem',
     'description: Writes a poem',
@@ -129,25 +129,29 @@ describe('a prompt file', () => {
 
 describe('a bad prompt file', () => {
   it.each([
-    ['YAML', file('---', 'model: echo', 'title: "open', '---', 'x'), 3],
-    ['a list as front matter', file('---', '- model', '---', 'x'), 2],
-    ['a key given twice', file('---', 'title: x', 'title: y', '---', 'x'), 3],
-    ['a title that is a list', file('---', 'title: [x]', '---', 'x'), 2],
-    ['front matter that is never closed', file('', '---', 'title: x', 'hello'), 2],
+    ['YAML', joinLines('---', 'model: echo', 'title: "open', '---', 'x'), 3],
+    ['a list as front matter', joinLines('---', '- model', '---', 'x'), 2],
+    ['a key given twice', joinLines('---', 'title: x', 'title: y', '---', 'x'), 3],
+    ['a title that is a list', joinLines('---', 'title: [x]', '---', 'x'), 2],
+    ['front matter that is never closed', joinLines('', '---', 'title: x', 'hello'), 2],
     [
       'an unknown type',
-      file('---', 'input:', '  schema:', '    n: text, how many', '---', '{{n}}'),
+      joinLines('---', 'input:', '  schema:', '    n: text, how many', '---', '{{n}}'),
       4,
     ],
     [
       'an unknown form',
-      file('---', 'input:', '  schema:', '    n(list): string', '---', '{{n}}'),
+      joinLines('---', 'input:', '  schema:', '    n(list): string', '---', '{{n}}'),
       4,
     ],
-    ['a list as a type', file('---', 'input:', '  schema:', '    n: [string]', '---', '{{n}}'), 4],
+    [
+      'a list as a type',
+      joinLines('---', 'input:', '  schema:', '    n: [string]', '---', '{{n}}'),
+      4,
+    ],
     [
       'a JSON Schema of no type',
-      file(
+      joinLines(
         '---',
         'input:',
         '  schema:',
@@ -161,12 +165,12 @@ describe('a bad prompt file', () => {
     ],
     [
       'a reference to elsewhere',
-      file('---', 'output:', '  schema:', '    $ref: https://example.com/x', '---', 'x'),
+      joinLines('---', 'output:', '  schema:', '    $ref: https://example.com/x', '---', 'x'),
       4,
     ],
     [
       'a reference to the length of a list',
-      file(
+      joinLines(
         '---',
         'output:',
         '  schema:',
@@ -179,56 +183,72 @@ describe('a bad prompt file', () => {
       ),
       6,
     ],
-    ['a partial that is not there', file('a', '{{> other}}'), 2],
+    ['a partial that is not there', joinLines('a', '{{> other}}'), 2],
     [
       'a default of another type',
-      file('---', 'input:', '  schema:', '    n: integer', '  default: {n: many}', '---', '{{n}}'),
+      joinLines(
+        '---',
+        'input:',
+        '  schema:',
+        '    n: integer',
+        '  default: {n: many}',
+        '---',
+        '{{n}}',
+      ),
       5,
     ],
     [
       'an enum without values',
-      file('---', 'input:', '  schema:', '    n(enum): []', '---', '{{n}}'),
+      joinLines('---', 'input:', '  schema:', '    n(enum): []', '---', '{{n}}'),
       4,
     ],
     [
       'an enum that is not a list',
-      file('---', 'input:', '  schema:', '    n(enum): a', '---', '{{n}}'),
+      joinLines('---', 'input:', '  schema:', '    n(enum): a', '---', '{{n}}'),
       4,
     ],
     [
       'an input declared twice',
-      file('---', 'input:', '  schema:', '    n: string', '    n?: string', '---', '{{n}}'),
+      joinLines('---', 'input:', '  schema:', '    n: string', '    n?: string', '---', '{{n}}'),
       5,
     ],
     [
       'a default outside the enum',
-      file('---', 'input:', '  schema:', '    n(enum): [a]', '  default: {n: b}', '---', '{{n}}'),
+      joinLines(
+        '---',
+        'input:',
+        '  schema:',
+        '    n(enum): [a]',
+        '  default: {n: b}',
+        '---',
+        '{{n}}',
+      ),
       5,
     ],
-    ['a schema that is a sentence', file('---', 'input:', '  schema: A poem', '---', 'x'), 3],
-    ['config that is a text', file('---', 'config: fast', '---', 'x'), 2],
+    ['a schema that is a sentence', joinLines('---', 'input:', '  schema: A poem', '---', 'x'), 3],
+    ['config that is a text', joinLines('---', 'config: fast', '---', 'x'), 2],
     [
       'a name not in the schema',
-      file('---', 'input:', '  schema:', '    n: string', '---', '{{n}}', '', '{{m}}'),
+      joinLines('---', 'input:', '  schema:', '    n: string', '---', '{{n}}', '', '{{m}}'),
       8,
     ],
     [
       'a block that is never closed',
-      file('---', 'model: echo', '---', '', 'a', '{{#if n}}', 'b'),
+      joinLines('---', 'model: echo', '---', '', 'a', '{{#if n}}', 'b'),
       6,
     ],
     [
       'a block closed by another',
-      file('---', 'model: echo', '---', '', 'a', '{{#if n}}', '{{/each}}'),
+      joinLines('---', 'model: echo', '---', '', 'a', '{{#if n}}', '{{/each}}'),
       6,
     ],
-    ['braces that are never closed', file('a', 'b {{n'), 2],
-    ['an unknown helper', file('a', '{{shout n}}'), 2],
-    ['a question without a subject', file('a', '{{#if}}{{/if}}'), 2],
-    ['an unknown block', file('a', '{{#shout n}}{{/shout}}'), 2],
-    ['a decorator', file('a', '{{* other}}'), 2],
-    ['a role an input chooses', file('a', '{{role n}}'), 2],
-    ['a role nobody has', file('a', '{{role "tool"}}'), 2],
+    ['braces that are never closed', joinLines('a', 'b {{n'), 2],
+    ['an unknown helper', joinLines('a', '{{shout n}}'), 2],
+    ['a question without a subject', joinLines('a', '{{#if}}{{/if}}'), 2],
+    ['an unknown block', joinLines('a', '{{#shout n}}{{/shout}}'), 2],
+    ['a decorator', joinLines('a', '{{* other}}'), 2],
+    ['a role an input chooses', joinLines('a', '{{role n}}'), 2],
+    ['a role nobody has', joinLines('a', '{{role "tool"}}'), 2],
   ])('with %s is refused with its line', (_, source, line) => {
     expect(findFault(source, 'dir/poem.prompt')).toMatch(
       new RegExp(`^dir/poem\\.prompt:${line}: \\S.{10,}`),
@@ -257,7 +277,7 @@ describe('a bad prompt file', () => {
       { length: 20 },
       (_, n) => `  a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}, *a${n}]`,
     );
-    expect(findFault(file('---', 'config:', '  a0: &a0 [x]', ...lines, '---', 'x'))).toMatch(
+    expect(findFault(joinLines('---', 'config:', '  a0: &a0 [x]', ...lines, '---', 'x'))).toMatch(
       /^poem\.prompt:\d+: /,
     );
   });

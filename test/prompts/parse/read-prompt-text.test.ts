@@ -39,10 +39,10 @@ describe('a directory of prompts', () => {
       await mkdir(inDirectory('folder.prompt'));
       await symlink(inDirectory('nowhere'), inDirectory('dangling.prompt'));
       const files = await listFolderPromptFiles(directory);
-      const read = await Promise.allSettled(files.map(file => readPromptFile(file)));
+      const results = await Promise.allSettled(files.map(file => readPromptFile(file)));
 
       expect(
-        read.map(result =>
+        results.map(result =>
           result.status === 'fulfilled' ? result.value.title : String(result.reason),
         ),
       ).toEqual([
@@ -75,7 +75,7 @@ describe('a directory of prompts', () => {
 });
 
 describe('a partial', () => {
-  const faults = async (options: { allowOutside?: boolean } = {}): Promise<string> =>
+  const readPartialOrFault = async (options: { allowOutside?: boolean } = {}): Promise<string> =>
     await readPromptFile(inDirectory('in/x.prompt'), options).then(
       ({ partials }) => partials['p'] ?? 'none',
       (error: unknown) => String(error).replace(directory, ''),
@@ -90,78 +90,82 @@ describe('a partial', () => {
     await write('secret', 's');
     await symlink(inDirectory('secret'), inDirectory('in/_p.prompt'));
 
-    expect(await faults()).toMatch(/in[/\\]x\.prompt:2: the partial `p` lies outside the folder/);
-    expect(await faults({ allowOutside: true })).toBe('s');
+    expect(await readPartialOrFault()).toMatch(
+      /in[/\\]x\.prompt:2: the partial `p` lies outside the folder/,
+    );
+    expect(await readPartialOrFault({ allowOutside: true })).toBe('s');
 
     await rm(inDirectory('in/_p.prompt'));
     await write('in/q', 'q');
     await symlink('q', inDirectory('in/_p.prompt'));
 
-    expect(await faults()).toBe('q');
+    expect(await readPartialOrFault()).toBe('q');
   });
 
-  const NO_FILES = [
+  const SPECIAL_FILES = [
     ['a pipe', () => execFileSync('mkfifo', [inDirectory('in/_p.prompt')])],
     ['a device', () => symlink('/dev/zero', inDirectory('in/_p.prompt'))],
   ] as const;
 
   it.each([
-    ...(isPosix ? NO_FILES : []),
+    ...(isPosix ? SPECIAL_FILES : []),
     ['a folder', () => mkdir(inDirectory('in/_p.prompt'))] as const,
   ])('is a file, not %s', async (_, make) => {
     await make();
     const options = { allowOutside: true };
-    expect(await faults(options)).toMatch(/in[/\\]x\.prompt:2: the partial `p` is not a file/);
+    expect(await readPartialOrFault(options)).toMatch(
+      /in[/\\]x\.prompt:2: the partial `p` is not a file/,
+    );
   });
 
   it('is of bounded size', async () => {
     await write('in/_p.prompt', 'x'.repeat(128 * 1024 + 1));
-    expect(await faults()).toMatch(/:2: the partial `p` is larger than 128 KiB/);
+    expect(await readPartialOrFault()).toMatch(/:2: the partial `p` is larger than 128 KiB/);
   });
 });
 
 describe('a watched directory', () => {
   let watched: WatchedPrompts;
-  let news: string[];
-  let waiting: (() => void) | undefined;
+  let notices: string[];
+  let resolveNext: (() => void) | undefined;
 
   afterEach(() => watched.close());
 
-  const tell = (line: string): void => {
-    news.push(line);
-    waiting?.();
+  const addNotice = (line: string): void => {
+    notices.push(line);
+    resolveNext?.();
   };
 
-  async function start(): Promise<string[]> {
-    news = [];
+  async function startWatching(): Promise<string[]> {
+    notices = [];
     watched = watchPromptFiles(directory, {
       tasks: inProcessTasks,
-      onFile: ({ slug, template }) => tell(`${slug}: ${template}`),
-      onError: error => tell(error.message.replace(directory, '')),
+      onFile: ({ slug, template }) => addNotice(`${slug}: ${template}`),
+      onError: error => addNotice(error.message.replace(directory, '')),
     });
 
     await watched.ready;
-    return news.splice(0);
+    return notices.splice(0);
   }
 
   /** Returns the notices after a change. */
-  async function changesAfter(change: () => Promise<unknown>): Promise<string[]> {
-    const told = new Promise<void>(resolve => {
-      waiting = resolve;
+  async function listNoticesAfter(change: () => Promise<unknown>): Promise<string[]> {
+    const nextNotice = new Promise<void>(resolve => {
+      resolveNext = resolve;
     });
     await change();
-    await told;
-    return news.splice(0);
+    await nextNotice;
+    return notices.splice(0);
   }
 
   it('reports existing files, then new, changed and broken ones', async () => {
     await write('a.prompt', 'one');
     await write('b.prompt', '{{');
 
-    expect(await start()).toEqual(['a: one', '/b.prompt:1: this tag is never closed']);
-    expect(await changesAfter(() => write('c.prompt', 'new'))).toEqual(['c: new']);
-    expect(await changesAfter(() => write('a.prompt', 'two'))).toEqual(['a: two']);
-    expect(await changesAfter(() => write('a.prompt', '{{#if}'))).toEqual([
+    expect(await startWatching()).toEqual(['a: one', '/b.prompt:1: this tag is never closed']);
+    expect(await listNoticesAfter(() => write('c.prompt', 'new'))).toEqual(['c: new']);
+    expect(await listNoticesAfter(() => write('a.prompt', 'two'))).toEqual(['a: two']);
+    expect(await listNoticesAfter(() => write('a.prompt', '{{#if}'))).toEqual([
       '/a.prompt:1: this tag is never closed',
     ]);
   });
@@ -180,7 +184,7 @@ describe('a watched directory', () => {
       await mkdir(inDirectory('g.prompt'));
       if (isPosix) execFileSync('mkfifo', [inDirectory('h.prompt')]);
 
-      expect(await start()).toEqual([
+      expect(await startWatching()).toEqual([
         'a: one',
         'b: one',
         `/c.prompt is left out: it leads out of ${directory}`,
@@ -194,7 +198,7 @@ describe('a watched directory', () => {
       ]);
 
       await watched.rescan();
-      expect(news).toEqual([]);
+      expect(notices).toEqual([]);
     },
   );
 
@@ -203,60 +207,60 @@ describe('a watched directory', () => {
     await write('a.prompt', '{{> sign}}');
     await write('b.prompt', 'b');
 
-    expect(await start()).toEqual(['a: {{> sign}}', 'b: b']);
-    expect(await changesAfter(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
-    expect(await changesAfter(() => rm(inDirectory('_sign.prompt')))).toEqual([
+    expect(await startWatching()).toEqual(['a: {{> sign}}', 'b: b']);
+    expect(await listNoticesAfter(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
+    expect(await listNoticesAfter(() => rm(inDirectory('_sign.prompt')))).toEqual([
       '/a.prompt:1: unknown partial `sign`: it would be the file _sign.prompt beside this one',
     ]);
   });
 
   it('takes a rename over the file for a change', async () => {
     await write('a.prompt', 'one');
-    await start();
+    await startWatching();
     await write('.a.prompt.swp', 'two');
     expect(
-      await changesAfter(() => rename(inDirectory('.a.prompt.swp'), inDirectory('a.prompt'))),
+      await listNoticesAfter(() => rename(inDirectory('.a.prompt.swp'), inDirectory('a.prompt'))),
     ).toEqual(['a: two']);
     expect(
-      await changesAfter(() => rename(inDirectory('a.prompt'), inDirectory('b.prompt'))),
+      await listNoticesAfter(() => rename(inDirectory('a.prompt'), inDirectory('b.prompt'))),
     ).toEqual(['b: two']);
   });
 
   it('does not report a file that was only touched', async () => {
     await write('a.prompt', 'one');
-    await start();
+    await startWatching();
     await write('a.prompt', 'one');
-    expect(await changesAfter(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
+    expect(await listNoticesAfter(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
   });
 
   it('offers a refused file again, and reports each fault once', async () => {
     await write('a.prompt', 'one');
     const refused = new Set(['a']);
-    news = [];
+    notices = [];
 
     watched = watchPromptFiles(directory, {
       tasks: inProcessTasks,
       onFile: ({ slug }) => {
         if (refused.has(slug)) throw new Error(`${slug} is refused`);
-        tell(slug);
+        addNotice(slug);
       },
-      onError: error => tell(error.message),
+      onError: error => addNotice(error.message),
     });
 
     await watched.ready;
     await watched.rescan();
 
-    expect(news.splice(0)).toEqual(['a is refused']);
+    expect(notices.splice(0)).toEqual(['a is refused']);
 
     refused.clear();
     await watched.rescan();
     await watched.rescan();
 
-    expect(news).toEqual(['a']);
+    expect(notices).toEqual(['a']);
   });
 
   it('that is not there is a fault, not an end', async () => {
     directory = inDirectory('none');
-    expect((await start()).join('\n')).toMatch(/ENOENT|can't watch/);
+    expect((await startWatching()).join('\n')).toMatch(/ENOENT|can't watch/);
   });
 });

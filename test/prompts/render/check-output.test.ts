@@ -18,7 +18,7 @@ const person = parsePromptFile(
   'x.prompt',
 );
 
-const check = async (schema: JsonObject, text: string) =>
+const checkAgainst = async (schema: JsonObject, text: string) =>
   await checkOutput({ output: { schema } }, text);
 
 describe('an answer that is to match a schema', () => {
@@ -41,9 +41,9 @@ describe('an answer that is to match a schema', () => {
       });
     }
 
-    const among = `Here it is:\n\`\`\`json\n${json}\n\`\`\``;
-    expect(await checkOutput(person, among)).toEqual({
-      text: among,
+    const surroundedJson = `Here it is:\n\`\`\`json\n${json}\n\`\`\``;
+    expect(await checkOutput(person, surroundedJson)).toEqual({
+      text: surroundedJson,
       fault: expect.stringContaining('not JSON'),
     });
   });
@@ -87,8 +87,8 @@ describe('an answer that is to match a schema', () => {
 
   it('may be checked against a schema that refers to its own parts', async () => {
     const tree = { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } } };
-    expect(await check(tree, '{"kids": [{"kids": []}]}')).not.toHaveProperty('fault');
-    expect(await check(tree, '{"kids": [{"kids": 1}]}')).toMatchObject({
+    expect(await checkAgainst(tree, '{"kids": [{"kids": []}]}')).not.toHaveProperty('fault');
+    expect(await checkAgainst(tree, '{"kids": [{"kids": 1}]}')).toMatchObject({
       fault: expect.stringContaining('"/kids/0/kids"'),
     });
   });
@@ -117,10 +117,10 @@ describe('a schema that takes too long', () => {
   });
 
   it('is an error if it refers to itself, and fails the answer if it refers elsewhere', async () => {
-    await expect(check({ allOf: [{ $ref: '#' }] }, '1')).rejects.toThrow(
+    await expect(checkAgainst({ allOf: [{ $ref: '#' }] }, '1')).rejects.toThrow(
       'the schema refers to itself without end',
     );
-    expect(await check({ $ref: 'https://example.com/x' }, '1')).toMatchObject({
+    expect(await checkAgainst({ $ref: 'https://example.com/x' }, '1')).toMatchObject({
       fault: expect.stringContaining("the schema can't be used"),
     });
   });

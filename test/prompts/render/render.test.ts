@@ -10,8 +10,8 @@ function render(
   textInputs: Record<string, string> = {},
   images: Buffer[] = [],
 ): Promise<RenderedPrompt> {
-  const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
-  return renderPrompt(parsePromptFile(source, 'x.prompt'), { textInputs, images: loaded });
+  const loadedImages = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
+  return renderPrompt(parsePromptFile(source, 'x.prompt'), { textInputs, images: loadedImages });
 }
 
 describe('rendering', () => {
@@ -66,7 +66,7 @@ describe('rendering', () => {
     ['\\{{a}} {{a}}', { a: 'x' }, '{{a}} x'],
     ['{{[two words]}}{{this.role}}{{role}}', { 'two words': '1', role: '2' }, '122'],
     ['a{{history}} {{role "user"}}b', {}, 'a\n\nb'],
-  ])('%s', async (template, inputs, text) => {
+  ])('renders %s', async (template, inputs, text) => {
     expect((await render(template, inputs as Record<string, string>)).text).toBe(text);
   });
 

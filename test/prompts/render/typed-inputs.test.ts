@@ -14,7 +14,10 @@ const FIELDS = {
   'e(enum)': '[1, two, true]',
 };
 
-const prompt = (fields: Record<string, string>, more = ''): ReturnType<typeof parsePromptFile> => {
+const createPrompt = (
+  fields: Record<string, string>,
+  more = '',
+): ReturnType<typeof parsePromptFile> => {
   const lines = Object.entries(fields).map(
     ([name, type]) => `    ${JSON.stringify(name)}: ${type}`,
   );
@@ -24,10 +27,10 @@ const prompt = (fields: Record<string, string>, more = ''): ReturnType<typeof pa
   );
 };
 
-async function read(name: keyof typeof FIELDS, text: string): Promise<unknown> {
+async function readInput(name: keyof typeof FIELDS, text: string): Promise<unknown> {
   const key = name.split('(')[0] ?? '';
   try {
-    return (await readTextInputs(prompt({ [name]: FIELDS[name] }), { [key]: text }))[key];
+    return (await readTextInputs(createPrompt({ [name]: FIELDS[name] }), { [key]: text }))[key];
   } catch (error) {
     if (error instanceof InvalidInputsError) return error.message.replace('the input ', '');
     throw error;
@@ -52,7 +55,7 @@ describe('a text that stands for a typed value', () => {
     ['e(enum)', '1', 1],
     ['e(enum)', 'two', 'two'],
     ['e(enum)', 'true', true],
-  ])('%s: %j', async (name, text, value) => expect(await read(name, text)).toEqual(value));
+  ])('%s: %j', async (name, text, value) => expect(await readInput(name, text)).toEqual(value));
 
   it.each<[keyof typeof FIELDS, string, string]>([
     ['n', 'many', 'n must be a number'],
@@ -71,18 +74,18 @@ describe('a text that stands for a typed value', () => {
     ],
     ['e(enum)', '2', 'e must be one of 1, two, true'],
   ])('%s: %j does not fit', async (name, text, fault) =>
-    expect(await read(name, text)).toBe(fault),
+    expect(await readInput(name, text)).toBe(fault),
   );
 
   it('is reported with every other input that does not fit or is missing', async () => {
-    const definition = prompt({ a: 'integer', b: 'string', 'c?': 'integer' });
+    const definition = createPrompt({ a: 'integer', b: 'string', 'c?': 'integer' });
     await expect(readTextInputs(definition, { a: 'x', c: 'y' })).rejects.toThrow(
       'the input a must be a whole number; the input b is required; the input c must be a whole number',
     );
   });
 
   it('is its default, with its type, if it is missing', async () => {
-    const definition = prompt(
+    const definition = createPrompt(
       { 'l(array)': 'integer', s: 'string', 'o?': 'integer' },
       '  default: {l: [1], s: ""}',
     );
@@ -116,10 +119,10 @@ describe('a text that stands for a typed value', () => {
   });
 
   it('may be a name like any other', async () => {
-    const definition = prompt({ __proto__: 'integer', constructor: 'integer' });
+    const definition = createPrompt({ __proto__: 'integer', constructor: 'integer' });
     expect(
       await readTextInputs(
-        prompt({ ['__proto__']: 'integer' }),
+        createPrompt({ ['__proto__']: 'integer' }),
         JSON.parse('{"__proto__": "1"}') as Record<string, string>,
       ),
     ).toEqual(JSON.parse('{"__proto__": 1}'));
@@ -127,7 +130,7 @@ describe('a text that stands for a typed value', () => {
   });
 
   it('is refused if it is nested without end, or takes its pattern too long', async () => {
-    expect(await read('any', '['.repeat(100_000) + ']'.repeat(100_000))).toBe(
+    expect(await readInput('any', '['.repeat(100_000) + ']'.repeat(100_000))).toBe(
       'any has more than 200 levels',
     );
 

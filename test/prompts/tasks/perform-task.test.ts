@@ -20,20 +20,20 @@ afterEach(async () => {
   for (const tasks of opened.splice(0)) await tasks.close();
 });
 
-function processes(options?: TaskProcessOptions): TaskProcesses {
+function createProcesses(options?: TaskProcessOptions): TaskProcesses {
   const tasks = new TaskProcesses(options);
   opened.push(tasks);
   return tasks;
 }
 
-function shared(): SharedTasks {
+function createSharedTasks(): SharedTasks {
   const tasks = new SharedTasks();
   opened.push(tasks);
   return tasks;
 }
 
 const head = '---\ninput:\n schema:\n  count: integer\n  list?: any\n---\n';
-const typed = parsePromptFile(`${head}{{count}} {{list}}`, 'x.prompt');
+const typedPrompt = parsePromptFile(`${head}{{count}} {{list}}`, 'x.prompt');
 
 const loops = parsePromptFile(
   `---\ninput:\n schema:\n  l(array): integer\n---\n${'{{#each @root.l}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`,
@@ -47,7 +47,7 @@ const bomb = {
 };
 
 /** Counts how often this process did something else until `work` ended. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
+async function countTurnsDuring(work: Promise<unknown>): Promise<number> {
   const during = { turns: 0, isOver: false };
   const end = (): void => {
     during.isOver = true;
@@ -65,9 +65,9 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 
 describe('a task of a prompt in a separate process', () => {
   it('returns the same as in this process, and errors with their class and fields', async () => {
-    const tasks = processes();
+    const tasks = createProcesses();
     const readTexts = (texts: Record<string, string>): Promise<unknown> =>
-      tasks.perform({ name: 'readTexts', work: { definition: typed, texts } });
+      tasks.perform({ name: 'readTexts', work: { definition: typedPrompt, texts } });
 
     expect(await readTexts({ count: '3', list: '[1]' })).toEqual({ count: 3, list: [1] });
 
@@ -85,14 +85,14 @@ describe('a task of a prompt in a separate process', () => {
     [true, 1],
     [false, 2],
   ])('follows another in the same process only for one user: %j', async (isForOneUser, count) => {
-    const tasks = processes({ isForOneUser });
+    const tasks = createProcesses({ isForOneUser });
     const started: unknown[] = [];
     const onStart = (child: unknown): unknown => started.push(child);
     subscribe('child_process', onStart);
 
     try {
       for (const list of ['[1]', '[2]']) {
-        const work = { definition: typed, texts: { count: '3', list } };
+        const work = { definition: typedPrompt, texts: { count: '3', list } };
         expect(await tasks.perform({ name: 'readTexts', work })).toEqual({
           count: 3,
           list: JSON.parse(list),
@@ -106,7 +106,7 @@ describe('a task of a prompt in a separate process', () => {
   });
 
   it('is ended when its time is over, and the next one is done', async () => {
-    const tasks = processes();
+    const tasks = createProcesses();
     const yaml = '- 1\n'.repeat(20_000);
     const names = Array.from({ length: 40 }, (_, n) => `f${n}`);
     const definition = parsePromptFile(
@@ -119,22 +119,22 @@ describe('a task of a prompt in a separate process', () => {
       'checking the inputs takes longer than 1 s',
     );
 
-    const small = { definition: typed, texts: { count: '1' } };
+    const small = { definition: typedPrompt, texts: { count: '1' } };
     expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });
   });
 
   it('is ended when it takes more memory than it may, and harms nothing else', async () => {
-    const tasks = processes({ memoryMiB: 24 });
+    const tasks = createProcesses({ memoryMiB: 24 });
     const work = { text: `---\nconfig: [${'1,'.repeat(60_000)}1]\n---\n`, file: '/x.prompt' };
     await expect(tasks.perform({ name: 'parse', work })).rejects.toThrow(
       new LimitExceededError('reading the prompt file takes more than 48 MiB of memory'),
     );
-    const small = { definition: typed, texts: { count: '1' } };
+    const small = { definition: typedPrompt, texts: { count: '1' } };
     expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });
   });
 
   it('waits for no more than one of each other user', async () => {
-    const tasks = processes();
+    const tasks = createProcesses();
     const ended: string[] = [];
     const perform = async (user: number): Promise<void> => {
       const textInputs = { l: '[1, 2]' };
@@ -147,7 +147,7 @@ describe('a task of a prompt in a separate process', () => {
   });
 
   it('ends when its run is cancelled, and when all tasks are closed', async () => {
-    const tasks = processes();
+    const tasks = createProcesses();
     const stop = new AbortController();
     const rendering = tasks.perform({ name: 'render', work: bomb }, { signal: stop.signal });
     const renderings = Array.from({ length: 8 }, () =>
@@ -183,7 +183,7 @@ describe('what a prompt may take', () => {
     [
       'a list without end',
       'readTexts',
-      { definition: typed, texts: { count: '1', list: `[${'[],'.repeat(15_000_000)}[]]` } },
+      { definition: typedPrompt, texts: { count: '1', list: `[${'[],'.repeat(15_000_000)}[]]` } },
       /^the input list holds more than 1,000,000 values$|longer than 1 s$/,
     ],
     [
@@ -193,16 +193,19 @@ describe('what a prompt may take', () => {
       /^the output holds more than 1,000,000 values$|longer than 1 s$/,
     ],
   ] as const)('%s: is found out without keeping this process', async (_, name, work, bound) => {
-    const tasks = shared();
+    const tasks = createSharedTasks();
     const done = tasks.run(name, work);
-    const [turns] = await Promise.all([turnsDuring(done), expect(done).rejects.toThrow(bound)]);
+    const [turns] = await Promise.all([
+      countTurnsDuring(done),
+      expect(done).rejects.toThrow(bound),
+    ]);
     expect(turns).toBeGreaterThan(50);
   });
 });
 
 describe('renders of one template', () => {
   it('follow the inputs that each prompt declares, and take over no value', async () => {
-    const tasks = shared();
+    const tasks = createSharedTasks();
     const render = async (fields: string, textInputs: Record<string, string>): Promise<unknown> => {
       const head = `---\ninput:\n schema:\n  name: string\n${fields}---\n`;
       const definition = parsePromptFile(`${head}{{name}} {{history}}`, 'x.prompt');
@@ -223,8 +226,8 @@ describe('renders of one template', () => {
 });
 
 describe('a conversion of a promptfoo configuration', () => {
-  const small = { maxFileBytes: 1000, maxOwnTimeMs: 500, getOwnTimeMs: () => 0 };
-  const config = (tests: string): string =>
+  const smallLimits = { maxFileBytes: 1000, maxOwnTimeMs: 500, getOwnTimeMs: () => 0 };
+  const createConfiguration = (tests: string): string =>
     `prompts: ["Say {{a}}"]\nproviders: [openai:gpt-4o]\ntests: ${tests}\n`;
 
   const options = { settingNames: [], directory: '/', isForTest: true };
@@ -234,10 +237,10 @@ describe('a conversion of a promptfoo configuration', () => {
     const rows = Array.from({ length: 3000 }, (_, row) => `${row} ${'a'.repeat(100)}\n`).join('');
     await writeFile(path.join(directory, 'rows.csv'), `a\n${rows}`);
 
-    const tasks = shared();
+    const tasks = createSharedTasks();
     const convert = (tests: string) =>
       tasks.run('convert', {
-        text: config(tests),
+        text: createConfiguration(tests),
         file: 'c.yaml',
         options: { ...options, directory },
       });
@@ -246,27 +249,27 @@ describe('a conversion of a promptfoo configuration', () => {
     await convert('[{vars: {a: x}}]');
     const short = convert('[{vars: {a: x}}]');
 
-    expect(await turnsDuring(short)).toBeLessThan(50);
+    expect(await countTurnsDuring(short)).toBeLessThan(50);
     expect((await short).cases).toHaveLength(1);
 
     const long = convert('rows.csv');
-    expect(await turnsDuring(long)).toBeGreaterThan(50);
+    expect(await countTurnsDuring(long)).toBeGreaterThan(50);
     expect((await long).cases).toHaveLength(3000);
   });
 
   it('stops within its limits: of time, of files, and if it searches for files', async () => {
     const directory = temporaryDirectory();
     await writeFile(path.join(directory, 'a.yaml'), `- vars: {a: ${'x'.repeat(1000)}}`);
-    const convert = (tests: string, limits: typeof small) =>
-      convertForeign(config(tests), 'c.yaml', { ...options, directory }, limits);
+    const convert = (tests: string, limits: typeof smallLimits) =>
+      convertForeign(createConfiguration(tests), 'c.yaml', { ...options, directory }, limits);
 
-    await expect(convert('[file://a.yaml]', small)).rejects.toThrow(LimitExceededError);
-    await expect(convert('"*.yaml"', small)).rejects.toThrow(LimitExceededError);
+    await expect(convert('[file://a.yaml]', smallLimits)).rejects.toThrow(LimitExceededError);
+    await expect(convert('"*.yaml"', smallLimits)).rejects.toThrow(LimitExceededError);
 
     let now = 0;
-    const slow = { ...small, getOwnTimeMs: () => (now += 600) };
+    const slow = { ...smallLimits, getOwnTimeMs: () => (now += 600) };
 
     await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(LimitExceededError);
-    expect((await convert('[{vars: {a: 1}}]', small)).cases).toHaveLength(1);
+    expect((await convert('[{vars: {a: 1}}]', smallLimits)).cases).toHaveLength(1);
   });
 });
