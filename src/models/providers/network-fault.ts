@@ -26,6 +26,7 @@ const ADVICE_BY_CODE: Readonly<Record<string, FaultAdvice>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     'set NODE_EXTRA_CA_CERTS to the certificate of the CA that signed its certificate',
+  ERR_INVALID_URL: address => `check ${address}`,
   EPROTO: address => `does it speak https? Check ${address}`,
 };
 

@@ -13,22 +13,22 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;
 let origin: string;
 let handler: Handler;
-const asked: string[] = [];
+const requestedUrls: string[] = [];
 
 /**
  * The host names that were looked up, the addresses that connections were pinned to, and their
  * server names.
  */
-const looked: string[] = [];
-const pinned: string[] = [];
-const named: unknown[] = [];
+const lookedUpHosts: string[] = [];
+const pinnedAddresses: string[] = [];
+const serverNames: unknown[] = [];
 
 beforeEach(async () => {
-  for (const list of [asked, looked, pinned, named]) list.length = 0;
+  for (const list of [requestedUrls, lookedUpHosts, pinnedAddresses, serverNames]) list.length = 0;
 
   server = createServer(certificate, (request, response) => {
-    named.push((request.socket as TLSSocket).servername);
-    asked.push(`${request.headers.host?.split(':')[0]}${request.url}`);
+    serverNames.push((request.socket as TLSSocket).servername);
+    requestedUrls.push(`${request.headers.host?.split(':')[0]}${request.url}`);
     handler(request, response);
   });
 
@@ -41,19 +41,19 @@ afterEach(async () => {
   await new Promise(resolve => server.close(resolve));
 });
 
-/** Names lead to public addresses, and those to the server of the test. */
-function options(addresses: Record<string, string[]> = {}): FetchImageOptions {
+/** Returns options by which names lead to public addresses, and those to the server of the test. */
+function buildOptions(addresses: Record<string, string[]> = {}): FetchImageOptions {
   return {
     signal: new AbortController().signal,
     resolve: async host => {
-      looked.push(host);
-      const found =
+      lookedUpHosts.push(host);
+      const resolvedAddresses =
         addresses[host] ?? (host.endsWith('pictures.example') ? ['93.184.215.14'] : undefined);
-      if (!found) throw new Error('ENOTFOUND');
-      return found;
+      if (!resolvedAddresses) throw new Error('ENOTFOUND');
+      return resolvedAddresses;
     },
     open: request => {
-      pinned.push(...(request.addresses ?? []));
+      pinnedAddresses.push(...(request.addresses ?? []));
       return openHttp({ ...request, addresses: ['127.0.0.1'], ca: certificate.cert });
     },
   };
@@ -69,9 +69,9 @@ describe('fetching a picture', () => {
   it('returns its bytes, over a connection pinned to the address that was checked', async () => {
     const picture = png(3, 3);
     handler = (_, response) => void response.end(picture);
-    expect(await fetchImage(`${origin}/a.png`, options())).toEqual(picture);
-    expect(looked).toEqual(['pictures.example']);
-    expect(pinned).toEqual(['93.184.215.14']);
+    expect(await fetchImage(`${origin}/a.png`, buildOptions())).toEqual(picture);
+    expect(lookedUpHosts).toEqual(['pictures.example']);
+    expect(pinnedAddresses).toEqual(['93.184.215.14']);
   });
 
   it('sends no header that says who asks', async () => {
@@ -80,7 +80,7 @@ describe('fetching a picture', () => {
       headers = Object.keys(request.headers);
       response.end('x');
     };
-    await fetchImage(`${origin}/`, options());
+    await fetchImage(`${origin}/`, buildOptions());
     expect(headers.sort()).toEqual([
       'accept',
       'accept-encoding',
@@ -103,11 +103,11 @@ describe('fetching a picture', () => {
       }
     };
 
-    expect(await fetchImage(`${origin}/a`, options())).toEqual(picture);
-    expect({ asked, looked, named }).toEqual({
-      asked: ['pictures.example/a', 'pictures.example/b', 'more.pictures.example/c'],
-      looked: ['pictures.example', 'pictures.example', 'more.pictures.example'],
-      named: ['pictures.example', 'pictures.example', 'more.pictures.example'],
+    expect(await fetchImage(`${origin}/a`, buildOptions())).toEqual(picture);
+    expect({ requestedUrls, lookedUpHosts, serverNames }).toEqual({
+      requestedUrls: ['pictures.example/a', 'pictures.example/b', 'more.pictures.example/c'],
+      lookedUpHosts: ['pictures.example', 'pictures.example', 'more.pictures.example'],
+      serverNames: ['pictures.example', 'pictures.example', 'more.pictures.example'],
     });
   });
 
@@ -121,9 +121,9 @@ describe('fetching a picture', () => {
     ['file:///etc/passwd', /https/],
   ])('refuses a redirect to %s', async (target, reason) => {
     handler = redirect(target);
-    const inside = options({ 'inside.pictures.example': ['10.0.0.1'] });
+    const inside = buildOptions({ 'inside.pictures.example': ['10.0.0.1'] });
     await expect(fetchImage(`${origin}/`, inside)).rejects.toThrow(reason);
-    expect(asked).toEqual(['pictures.example/']);
+    expect(requestedUrls).toEqual(['pictures.example/']);
   });
 
   it.each([
@@ -141,24 +141,24 @@ describe('fetching a picture', () => {
     'https://0/',
     'https://[::ffff:10.0.0.1]/',
   ])('refuses %s before anything is sent', async url => {
-    const inside = options({
+    const inside = buildOptions({
       'localhost.pictures.example': ['127.0.0.1'],
       'mixed.pictures.example': ['93.184.215.14', 'fe80::1'],
       'none.pictures.example': [],
     });
     await expect(fetchImage(url, inside)).rejects.toThrow(Error);
-    expect(pinned).toEqual([]);
+    expect(pinnedAddresses).toEqual([]);
   });
 
   it('gives up after five redirects', async () => {
     handler = redirect('/again');
-    await expect(fetchImage(`${origin}/`, options())).rejects.toThrow(/more than 5 times/);
-    expect(asked).toHaveLength(6);
+    await expect(fetchImage(`${origin}/`, buildOptions())).rejects.toThrow(/more than 5 times/);
+    expect(requestedUrls).toHaveLength(6);
   });
 
   it('refuses an answer that is not a success', async () => {
     handler = (_, response) => void response.writeHead(404).end('no');
-    await expect(fetchImage(`${origin}/`, options())).rejects.toThrow('the URL answers 404');
+    await expect(fetchImage(`${origin}/`, buildOptions())).rejects.toThrow('the URL answers 404');
   });
 
   it('stops reading at 20 MiB', async () => {
@@ -172,23 +172,23 @@ describe('fetching a picture', () => {
       more();
     };
 
-    await expect(fetchImage(`${origin}/`, options())).rejects.toThrow(/20 MiB/);
+    await expect(fetchImage(`${origin}/`, buildOptions())).rejects.toThrow(/20 MiB/);
     expect(sentCount).toBeLessThan(100);
   });
 
-  it('waits for no answer longer than it may', async () => {
+  it('gives up an answer, a body or a look-up that takes too long', async () => {
     handler = () => undefined;
-    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(
+    await expect(fetchImage(`${origin}/`, { ...buildOptions(), timeoutMs: 50 })).rejects.toThrow(
       /in time/,
     );
 
     handler = (_, response) => void response.write('x');
-    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(
+    await expect(fetchImage(`${origin}/`, { ...buildOptions(), timeoutMs: 50 })).rejects.toThrow(
       /in time/,
     );
 
     const stuck: FetchImageOptions = {
-      ...options(),
+      ...buildOptions(),
       resolve: () => new Promise(() => undefined),
       timeoutMs: 50,
     };
@@ -198,9 +198,9 @@ describe('fetching a picture', () => {
   it("stops with its caller, for the caller's reason", async () => {
     const caller = new AbortController();
     handler = () => caller.abort(new Error('the service is stopping'));
-    await expect(fetchImage(`${origin}/`, { ...options(), signal: caller.signal })).rejects.toThrow(
-      'the service is stopping',
-    );
+    await expect(
+      fetchImage(`${origin}/`, { ...buildOptions(), signal: caller.signal }),
+    ).rejects.toThrow('the service is stopping');
   });
 
   it('trusts no certificate of another host', async () => {
@@ -214,18 +214,21 @@ describe('fetching a picture', () => {
 
 describe('behind a proxy', () => {
   const env = { HTTPS_PROXY: 'http://proxy.example:3128' };
-  const proxied: string[] = [];
-  const behind = (addresses: Record<string, string[]>, more: Partial<FetchImageOptions> = {}) => ({
-    ...options(addresses),
+  const proxiedHosts: string[] = [];
+  const buildProxyOptions = (
+    addresses: Record<string, string[]>,
+    more: Partial<FetchImageOptions> = {},
+  ) => ({
+    ...buildOptions(addresses),
     env,
     open: async ({ url, proxy }: Parameters<NonNullable<FetchImageOptions['open']>>[0]) => {
-      proxied.push(`${url.host} by ${proxy?.host}`);
+      proxiedHosts.push(`${url.host} by ${proxy?.host}`);
       return { status: 200, headers: {}, body: [Buffer.from('x')] as never, discard: () => {} };
     },
     ...more,
   });
 
-  beforeEach(() => void proxied.splice(0));
+  beforeEach(() => void proxiedHosts.splice(0));
 
   it.each([
     ['https://10.0.0.1/a.png', {}, '10.0.0.1 is not a public address'],
@@ -246,22 +249,22 @@ describe('behind a proxy', () => {
       "the host unknown.example can't be found, so it can't be known to be public",
     ],
   ])('refuses %s', async (url, addresses, message) => {
-    await expect(fetchImage(url, behind(addresses))).rejects.toThrow(message);
-    expect(proxied).toEqual([]);
-    const allowed = behind(addresses, { allowPrivate: true });
+    await expect(fetchImage(url, buildProxyOptions(addresses))).rejects.toThrow(message);
+    expect(proxiedHosts).toEqual([]);
+    const allowed = buildProxyOptions(addresses, { allowPrivate: true });
     expect(await fetchImage(url, allowed)).toEqual(Buffer.from('x'));
-    expect(proxied).toEqual([`${new URL(url).host} by proxy.example:3128`]);
+    expect(proxiedHosts).toEqual([`${new URL(url).host} by proxy.example:3128`]);
   });
 
   it('adds the hint that its caller can follow', async () => {
     const onUnresolved = (host: string): string => `; --allow-private allows ${host}`;
     await expect(
-      fetchImage('https://unknown.example/', behind({}, { onUnresolved })),
+      fetchImage('https://unknown.example/', buildProxyOptions({}, { onUnresolved })),
     ).rejects.toThrow('known to be public; --allow-private allows unknown.example');
   });
 
   it('asks the proxy for a name that leads to public addresses', async () => {
-    await fetchImage('https://open.example/', behind({ 'open.example': ['8.8.8.8'] }));
-    expect(proxied).toEqual(['open.example by proxy.example:3128']);
+    await fetchImage('https://open.example/', buildProxyOptions({ 'open.example': ['8.8.8.8'] }));
+    expect(proxiedHosts).toEqual(['open.example by proxy.example:3128']);
   });
 });

@@ -20,10 +20,10 @@ let target: Server;
 let proxy: Server;
 
 /** The requests to the proxy, with their credentials. */
-let asked: { target: string | undefined; as: string | undefined }[];
+let proxyRequests: { target: string | undefined; authorization: string | undefined }[];
 
 beforeEach(async () => {
-  asked = [];
+  proxyRequests = [];
 
   target = createTlsServer(certificate, (request, response) => {
     let length = 0;
@@ -32,12 +32,18 @@ beforeEach(async () => {
   });
 
   proxy = createHttpServer((request, response) => {
-    asked.push({ target: request.url, as: request.headers['proxy-authorization'] });
+    proxyRequests.push({
+      target: request.url,
+      authorization: request.headers['proxy-authorization'],
+    });
     response.end('through');
   });
 
   proxy.on('connect', (request, client) => {
-    asked.push({ target: request.url, as: request.headers['proxy-authorization'] });
+    proxyRequests.push({
+      target: request.url,
+      authorization: request.headers['proxy-authorization'],
+    });
     const upstream = connect(listeningPort(target), '127.0.0.1', () => {
       client.write('HTTP/1.1 200 OK\r\n\r\n');
       upstream.pipe(client).pipe(upstream);
@@ -72,8 +78,8 @@ describe('a request through a proxy', () => {
       ca: certificate.cert,
     });
     expect((await readBody(answer, 1000)).toString()).toBe('got 5');
-    const as = `Basic ${Buffer.from('ada:se cret').toString('base64')}`;
-    expect(asked).toEqual([{ target: 'pictures.example:443', as }]);
+    const authorization = `Basic ${Buffer.from('ada:se cret').toString('base64')}`;
+    expect(proxyRequests).toEqual([{ target: 'pictures.example:443', authorization }]);
   });
 
   it('trusts no certificate of another host than it asked for', async () => {
@@ -93,7 +99,7 @@ describe('a request through a proxy', () => {
       proxy: proxyUrl(),
     });
     expect((await readBody(answer, 1000)).toString()).toBe('through');
-    expect(asked[0]?.target).toBe('http://plain.example/a?b');
+    expect(proxyRequests[0]?.target).toBe('http://plain.example/a?b');
   });
 
   it.each([
@@ -110,34 +116,34 @@ describe('a request through a proxy', () => {
     ],
     ['speaks no HTTP', (): string => 'SSH-2.0-x\r\n', /made no connection: .*HTTP/],
   ])('that %s is reported', async (_, answer, message) => {
-    const odd = createTcpServer(socket => {
+    const oddProxy = createTcpServer(socket => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end(answer() ?? ''));
     });
-    await listen(odd);
-    const url = new URL(`http://127.0.0.1:${listeningPort(odd)}`);
+    await listen(oddProxy);
+    const url = new URL(`http://127.0.0.1:${listeningPort(oddProxy)}`);
 
     await expect(
       openHttp({ url: new URL('https://far.example/'), signal, proxy: url }),
     ).rejects.toThrow(message);
 
-    await new Promise(resolve => odd.close(resolve));
+    await new Promise(resolve => oddProxy.close(resolve));
   });
 
   it('stops with its caller while the proxy says nothing', async () => {
-    const silent = createTcpServer(socket => socket.on('error', () => undefined));
-    await listen(silent);
+    const silentProxy = createTcpServer(socket => socket.on('error', () => undefined));
+    await listen(silentProxy);
     const caller = new AbortController();
     const opened = openHttp({
       url: new URL('https://far.example/'),
       signal: caller.signal,
-      proxy: new URL(`http://127.0.0.1:${listeningPort(silent)}`),
+      proxy: new URL(`http://127.0.0.1:${listeningPort(silentProxy)}`),
     });
 
     caller.abort(new Error('enough'));
     await expect(opened).rejects.toThrow();
 
-    await new Promise(resolve => silent.close(resolve));
+    await new Promise(resolve => silentProxy.close(resolve));
   });
 });
 
@@ -219,7 +225,7 @@ describe('a picture behind a proxy', () => {
     const url = 'https://pictures.example/a.png';
     const options = { signal, env: env(), resolve, open, allowPrivate: true };
     expect(await fetchImage(url, options)).toEqual(png(2, 2));
-    expect(asked[0]?.target).toBe('pictures.example:443');
+    expect(proxyRequests[0]?.target).toBe('pictures.example:443');
   });
 
   it.each([
@@ -238,7 +244,7 @@ describe('a picture behind a proxy', () => {
     await expect(fetchImage(url, { signal, env: env(), resolve, open })).rejects.toThrow(
       /not a public address|can't be known to be public/,
     );
-    expect(asked).toEqual([]);
+    expect(proxyRequests).toEqual([]);
   });
 });
 

@@ -10,9 +10,9 @@ import { declaredModel } from './declared.ts';
 
 const KEY = 'bot-key-0123456789';
 let server: Server;
-let base: string;
+let baseUrl: string;
 
-let asked: {
+let requests: {
   method: string | undefined;
   url: string | undefined;
   headers: IncomingMessage['headers'];
@@ -22,7 +22,7 @@ let asked: {
 let answer: (response: ServerResponse, count: number) => void;
 
 beforeEach(async () => {
-  asked = [];
+  requests = [];
   answer = response => response.end('Hi\n');
 
   server = createServer((request, response) => {
@@ -30,13 +30,13 @@ beforeEach(async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method, url, headers } = request;
-      asked.push({ method, url, headers, body: Buffer.concat(chunks).toString('utf8') });
-      answer(response, asked.length);
+      requests.push({ method, url, headers, body: Buffer.concat(chunks).toString('utf8') });
+      answer(response, requests.length);
     });
   });
 
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
 afterEach(async () => {
@@ -68,7 +68,7 @@ describe('an address', () => {
     };
 
     const entry = {
-      address: `${base}/ask`,
+      address: `${baseUrl}/ask`,
       headers: { authorization: 'Bearer ${env.BOT_KEY}' },
       body,
     };
@@ -78,14 +78,14 @@ describe('an address', () => {
       outputs: [{ type: 'text', text: 'Hi\n' }],
       hasFailed: false,
     });
-    expect(asked).toMatchObject([
+    expect(requests).toMatchObject([
       {
         method: 'POST',
         url: '/ask',
         headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
       },
     ]);
-    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
       question: 'Hello',
       history: [{ role: 'user', content: [{ text: 'Hello' }] }],
       count: 1.5,
@@ -96,12 +96,12 @@ describe('an address', () => {
 
   it('may be asked by another method, and with a text', async () => {
     await ask({
-      address: `${base}/a`,
+      address: `${baseUrl}/a`,
       method: 'PUT',
       body: 'Q: ${prompt}',
       headers: { 'Content-Type': 'text/x' },
     });
-    expect(asked).toMatchObject([
+    expect(requests).toMatchObject([
       { method: 'PUT', body: 'Q: Hello', headers: { 'content-type': 'text/x' } },
     ]);
   });
@@ -111,29 +111,29 @@ describe('an address', () => {
     ['?a=b&c#d', '/ask/%3Fa%3Db%26c%23d?q=%3Fa%3Db%26c%23d'],
     ['${model} ü', '/ask/%24%7Bmodel%7D%20%C3%BC?q=%24%7Bmodel%7D%20%C3%BC'],
   ])('gets a value percent-encoded: %s', async (value, url) => {
-    await ask({ address: `${base}/ask/\${input.q}?q=\${input.q}` }, input(value));
-    expect(asked).toMatchObject([{ url }]);
+    await ask({ address: `${baseUrl}/ask/\${input.q}?q=\${input.q}` }, input(value));
+    expect(requests).toMatchObject([{ url }]);
   });
 
   it.each(['..', '.'])('is not asked at another path: %s', async value => {
-    const result = await ask({ address: `${base}/a/\${input.q}/b` }, input(value));
+    const result = await ask({ address: `${baseUrl}/a/\${input.q}/b` }, input(value));
     expect(result).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it.each(['a\r\nx-other: b', 'a\nb', 'a\u0000b'])('gets no second header: %j', async value => {
-    const result = await ask({ address: base, headers: { 'x-q': '${input.q}' } }, input(value));
+    const result = await ask({ address: baseUrl, headers: { 'x-q': '${input.q}' } }, input(value));
     expect(result).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('receives pictures as data URLs, or takes none', async () => {
     const job = { template: '{{media url=a}}', images: [png(1, 1)] };
-    await ask({ address: base, body: { images: '${images}' } }, job);
-    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+    await ask({ address: baseUrl, body: { images: '${images}' } }, job);
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
       images: [expect.stringMatching(/^data:image\/png;base64,/)],
     });
-    expect(await ask({ address: base, body: {} }, job)).toMatchObject({
+    expect(await ask({ address: baseUrl, body: {} }, job)).toMatchObject({
       hasFailed: true,
       fault: 'unfit',
     });
@@ -142,18 +142,20 @@ describe('an address', () => {
   it('fails in the words of the answer, without what the environment gave', async () => {
     answer = response =>
       response.writeHead(500).end(`{"error": {"message": "no room for ${KEY}"}}`);
-    expect(await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' } })).toMatchObject({
-      outputs: [{ message: 'thing answered 500 no room for ***' }],
-      hasFailed: true,
-      isRefused: false,
-    });
-    expect(asked).toHaveLength(1);
+    expect(await ask({ address: `${baseUrl}/`, headers: { key: '${env.BOT_KEY}' } })).toMatchObject(
+      {
+        outputs: [{ message: 'thing answered 500 no room for ***' }],
+        hasFailed: true,
+        isRefused: false,
+      },
+    );
+    expect(requests).toHaveLength(1);
   });
 
   it('fails without what the environment gave if its answer cannot be read', async () => {
     answer = response => response.end(`{"headers": {"key": "${KEY}"}}`);
     expect(
-      await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' }, output: 'a' }),
+      await ask({ address: `${baseUrl}/`, headers: { key: '${env.BOT_KEY}' }, output: 'a' }),
     ).toMatchObject({
       outputs: [
         {
@@ -167,7 +169,7 @@ describe('an address', () => {
 
   it('may give an answer of 8 MiB of text', async () => {
     answer = response => response.end('x'.repeat(8 * 1024 * 1024));
-    expect(await ask({ address: base })).toMatchObject({
+    expect(await ask({ address: baseUrl })).toMatchObject({
       hasFailed: false,
       outputs: [{ type: 'text' }],
     });
@@ -175,7 +177,7 @@ describe('an address', () => {
 
   it('may not give an answer of more', async () => {
     answer = response => response.end('x'.repeat(8 * 1024 * 1024 + 1));
-    expect(await ask({ address: base })).toMatchObject({
+    expect(await ask({ address: baseUrl })).toMatchObject({
       hasFailed: true,
       outputs: [{ type: 'error', message: 'thing returned more than 8 MiB of text' }],
     });
@@ -184,7 +186,7 @@ describe('an address', () => {
   it('may compress its answer, although no request asks for that', async () => {
     answer = response =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('Hi'));
-    expect(await ask({ address: base })).toMatchObject({
+    expect(await ask({ address: baseUrl })).toMatchObject({
       outputs: [{ text: 'Hi' }],
       hasFailed: false,
     });
@@ -205,19 +207,19 @@ describe('an address', () => {
     ['gzip', emptyBlocks(65 * 1024 * 1024), /larger than 64 MiB; it may have been paid for$/],
   ])('fails the run if its answer in %s cannot be read', async (encoding, body, message) => {
     answer = response => response.writeHead(200, { 'content-encoding': encoding }).end(body);
-    expect(await ask({ address: base })).toMatchObject({
+    expect(await ask({ address: baseUrl })).toMatchObject({
       outputs: [{ message: expect.stringMatching(message) as string }],
       hasFailed: true,
     });
   });
 
   it('is not followed to another address', async () => {
-    answer = response => response.writeHead(302, { location: `${base}/other` }).end();
-    const { outputs } = await ask({ address: `${base}/` });
+    answer = response => response.writeHead(302, { location: `${baseUrl}/other` }).end();
+    const { outputs } = await ask({ address: `${baseUrl}/` });
     expect(outputs).toMatchObject([
       { message: expect.stringMatching(/^thing redirects to/) as string },
     ]);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('is asked again only after a 429', async () => {
@@ -232,20 +234,20 @@ describe('an address', () => {
       }
     };
 
-    expect(await ask({ address: base, output: 'a', cost: 'cost' }, { sleep })).toMatchObject({
+    expect(await ask({ address: baseUrl, output: 'a', cost: 'cost' }, { sleep })).toMatchObject({
       outputs: [{ text: 'Hi' }],
       dollars: 0.1,
     });
     expect(waits).toEqual([2000, 2000]);
 
     answer = response => response.writeHead(529).end('overloaded_error');
-    expect(await ask({ address: base }, { sleep })).toMatchObject({ hasFailed: true });
-    expect(asked).toHaveLength(4);
+    expect(await ask({ address: baseUrl }, { sleep })).toMatchObject({ hasFailed: true });
+    expect(requests).toHaveLength(4);
   });
 
   it('that cannot be reached, or is too slow, makes a failed run', async () => {
     answer = () => {};
-    expect(await ask({ address: base, timeout: '300ms' })).toMatchObject({
+    expect(await ask({ address: baseUrl, timeout: '300ms' })).toMatchObject({
       outputs: [{ message: 'thing took longer than 0.3 s' }],
       hasFailed: true,
     });
@@ -258,7 +260,7 @@ describe('an address', () => {
       response.writeHead(200, { 'content-length': '100' }).write('half');
       setImmediate(() => response.destroy());
     };
-    const { outputs, hasFailed } = await ask({ address: base });
+    const { outputs, hasFailed } = await ask({ address: baseUrl });
     expect({ outputs, hasFailed }).toMatchObject({
       outputs: [{ message: expect.stringMatching(/it may have been paid for$/) as string }],
       hasFailed: true,

@@ -20,23 +20,23 @@ beforeAll(async () => {
 
 afterAll(() => provider.close());
 
-interface Asked extends JobOptions {
-  readonly engine: InterfaceName;
+interface AskOptions extends JobOptions {
+  readonly interfaceName: InterfaceName;
   readonly id: string;
 }
 
 function ask(
-  { engine, id, ...job }: Asked,
+  { interfaceName, id, ...job }: AskOptions,
   ...answers: (ProviderAnswer | ProviderHandler)[]
 ): Promise<EngineResult> {
   provider.reset(...answers);
-  const baseUrl = new URL(provider.baseUrl).origin;
-  const at = engine === 'bedrock' ? baseUrl : `${baseUrl}/v1`;
+  const { origin } = new URL(provider.baseUrl);
+  const baseUrl = interfaceName === 'bedrock' ? origin : `${origin}/v1`;
   const model = {
     model: `p/${id}`,
     id,
     engine: 'provider',
-    provider: providerAt(at, { name: 'p', interfaceName: engine, keyVariable: 'KEY' }),
+    provider: providerAt(baseUrl, { name: 'p', interfaceName, keyVariable: 'KEY' }),
     ...job.model,
   } as const;
 
@@ -45,8 +45,8 @@ function ask(
   );
 }
 
-/** Returns server-sent events, with nothing after the last. */
-const events =
+/** Answers with server-sent events, and sends nothing after the last. */
+const sendEvents =
   (...list: object[]): ProviderHandler =>
   response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -54,8 +54,8 @@ const events =
     response.end();
   };
 
-/** Returns the same in Amazon's binary form. */
-const frames =
+/** Answers with events in Amazon's binary form. */
+const sendAmazonFrames =
   (...list: [type: string, value: object][]): ProviderHandler =>
   response => {
     const codec = new EventStreamCodec(toUtf8, fromUtf8);
@@ -76,7 +76,7 @@ const frames =
       }),
     );
 
-    // In pieces that have nothing to do with where its events end.
+    // The pieces end anywhere within the events.
     const all = Buffer.concat(bytes);
     for (let start = 0; start < all.length; start += 7) {
       response.write(all.subarray(start, start + 7));
@@ -85,15 +85,15 @@ const frames =
     response.end();
   };
 
-const last = ({ outputs }: EngineResult): string => {
+const getLastError = ({ outputs }: EngineResult): string => {
   const output = outputs.at(-1);
   return output?.type === 'error' ? output.message : '';
 };
 
 describe('an answer of Responses', () => {
-  const engine = { engine: 'openai-responses', id: 'gpt-5' } as const;
+  const target = { interfaceName: 'openai-responses', id: 'gpt-5' } as const;
 
-  const whole = (more: object = {}): object => ({
+  const completeResponse = (more: object = {}): object => ({
     id: 'r',
     object: 'response',
     created_at: 1,
@@ -122,7 +122,7 @@ describe('an answer of Responses', () => {
   });
 
   it('is read, unknown parts included, and not stored by the provider', async () => {
-    const result = await ask(engine, { body: whole() });
+    const result = await ask(target, { body: completeResponse() });
     expect(result).toMatchObject({
       outputs: [{ type: 'text', text: 'Hello' }],
       usage: { input: 10, output: 6, cached: 4, tier: 'default' },
@@ -133,12 +133,15 @@ describe('an answer of Responses', () => {
     expect(provider.body()).toMatchObject({ store: false });
     expect(provider.body()).not.toHaveProperty('include');
 
-    await ask({ ...engine, runOptions: { store: true } }, { body: whole() });
+    await ask({ ...target, runOptions: { store: true } }, { body: completeResponse() });
     expect(provider.body()).toMatchObject({ store: true });
   });
 
   it('is one, even if several were asked for, and a warning says so', async () => {
-    const { warnings } = await ask({ ...engine, runOptions: { n: 2 } }, { body: whole() });
+    const { warnings } = await ask(
+      { ...target, runOptions: { n: 2 } },
+      { body: completeResponse() },
+    );
     expect(warnings).toEqual(['gpt-5 does not take n: left out']);
     expect(provider.body()).not.toHaveProperty('n');
   });
@@ -148,11 +151,11 @@ describe('an answer of Responses', () => {
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, /content filter/],
     [{ status: 'failed', error: { code: 'server_error', message: 'oh no' } }, /error: oh no/],
     [{ status: 'cancelled' }, /ended its answer/],
-  ])('that is not whole fails the run: %j', async (more, what) => {
-    const result = await ask(engine, { body: whole(more) });
+  ])('that is not whole fails the run: %j', async (more, message) => {
+    const result = await ask(target, { body: completeResponse(more) });
     expect(result.hasFailed).toBe(true);
-    expect(last(result)).toMatch(what);
-    expect(last(result)).toContain('it may have been paid for');
+    expect(getLastError(result)).toMatch(message);
+    expect(getLastError(result)).toContain('it may have been paid for');
   });
 
   it('is shown piece by piece, and fails without its last event', async () => {
@@ -164,8 +167,8 @@ describe('an answer of Responses', () => {
       item_id: 'm',
     }));
 
-    const doneEvent = { type: 'response.completed', response: whole() };
-    const result = await ask({ ...engine, onText }, events(...deltas, doneEvent));
+    const doneEvent = { type: 'response.completed', response: completeResponse() };
+    const result = await ask({ ...target, onText }, sendEvents(...deltas, doneEvent));
 
     expect(pieces).toEqual(['Hel', 'lo']);
     expect(result).toMatchObject({
@@ -174,25 +177,25 @@ describe('an answer of Responses', () => {
       hasFailed: false,
     });
 
-    const brokenRun = await ask({ ...engine, onText }, events(...deltas));
+    const brokenRun = await ask({ ...target, onText }, sendEvents(...deltas));
     expect(brokenRun).toMatchObject({
       outputs: [{ text: 'Hello' }, { type: 'error' }],
       hasFailed: true,
     });
-    expect(last(brokenRun)).toMatch(/ended its answer/);
+    expect(getLastError(brokenRun)).toMatch(/ended its answer/);
 
-    const failed = await ask(
-      { ...engine, onText },
-      events(...deltas, { type: 'error', message: 'oh no' }),
+    const failedRun = await ask(
+      { ...target, onText },
+      sendEvents(...deltas, { type: 'error', message: 'oh no' }),
     );
-    expect(last(failed)).toMatch(/error: oh no; it may have been paid for/);
+    expect(getLastError(failedRun)).toMatch(/error: oh no; it may have been paid for/);
   });
 
   it('may be JSON though a stream was requested', async () => {
     const pieces: string[] = [];
     const result = await ask(
-      { ...engine, onText: piece => void pieces.push(piece) },
-      { body: whole() },
+      { ...target, onText: piece => void pieces.push(piece) },
+      { body: completeResponse() },
     );
     expect(pieces).toEqual(['Hello']);
     expect(result.hasFailed).toBe(false);
@@ -200,7 +203,7 @@ describe('an answer of Responses', () => {
 });
 
 describe('an answer of generateContent', () => {
-  const engine = { engine: 'google', id: 'gemini-2.5-flash' } as const;
+  const target = { interfaceName: 'google', id: 'gemini-2.5-flash' } as const;
 
   const chunk = (parts: object[], more: object = {}, usage: object = {}): object => ({
     candidates: [{ index: 0, content: { role: 'model', parts }, ...more }],
@@ -218,7 +221,7 @@ describe('an answer of generateContent', () => {
         totalTokenCount: 17,
       },
     );
-    expect(await ask(engine, { body })).toMatchObject({
+    expect(await ask(target, { body })).toMatchObject({
       outputs: [{ type: 'text', text: 'Hello' }],
       usage: { input: 10, output: 7, cached: 4 },
     });
@@ -233,7 +236,7 @@ describe('an answer of generateContent', () => {
 
     const runOptions = { n: '2', mediaResolution: 'MEDIA_RESOLUTION_LOW', labels: { a: 'b' } };
     const onText = (): void => {};
-    const { outputs } = await ask({ ...engine, runOptions, onText }, { body: { candidates } });
+    const { outputs } = await ask({ ...target, runOptions, onText }, { body: { candidates } });
 
     expect(outputs).toEqual([
       { type: 'text', text: 'One' },
@@ -251,14 +254,14 @@ describe('an answer of generateContent', () => {
     [chunk([{ text: 'x' }], { finishReason: 'PROHIBITED_CONTENT' }), /content filter/],
     [{ promptFeedback: { blockReason: 'SAFETY' } }, /refused: the prompt is blocked \(SAFETY\)/],
     [{ error: { code: 503, message: 'oh no' } }, /error: oh no/],
-  ])('that is not whole fails the run: %j', async (body, what) => {
-    const result = await ask(engine, { body });
+  ])('that is not whole fails the run: %j', async (body, message) => {
+    const result = await ask(target, { body });
     expect(result.hasFailed).toBe(true);
-    expect(last(result)).toMatch(what);
+    expect(getLastError(result)).toMatch(message);
   });
 
   it('counts as whole if its reason to stop is unknown, and a warning names the reason', async () => {
-    const { hasFailed, warnings } = await ask(engine, {
+    const { hasFailed, warnings } = await ask(target, {
       body: chunk([{ text: 'x' }], { finishReason: 'TIRED' }),
     });
     expect(hasFailed).toBe(false);
@@ -274,24 +277,24 @@ describe('an answer of generateContent', () => {
     );
 
     expect(
-      await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }]), doneEvent)),
+      await ask({ ...target, onText }, sendEvents(chunk([{ text: 'Hel' }]), doneEvent)),
     ).toMatchObject({
       outputs: [{ text: 'Hello' }],
       hasFailed: false,
     });
     expect(provider.requests[0]?.path).toContain(':streamGenerateContent');
 
-    const brokenRun = await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }])));
-    expect(last(brokenRun)).toMatch(/ended its answer/);
+    const brokenRun = await ask({ ...target, onText }, sendEvents(chunk([{ text: 'Hel' }])));
+    expect(getLastError(brokenRun)).toMatch(/ended its answer/);
   });
 
   it('may be a picture', async () => {
     const data = png(2, 2).toString('base64');
     const body = chunk([{ inlineData: { mimeType: 'image/png', data } }], { finishReason: 'STOP' });
     const model = { modality: 'image', id: 'gemini-2.5-flash-image' } as const;
-    const result = await ask({ ...engine, model, runOptions: { aspectRatio: '16:9' } }, { body });
+    const result = await ask({ ...target, model, runOptions: { aspectRatio: '16:9' } }, { body });
 
-    expect(last(result)).toBe('');
+    expect(getLastError(result)).toBe('');
     expect(result.outputs).toMatchObject([{ type: 'image', mediaType: 'image/png' }]);
     expect(provider.body()).toMatchObject({
       generationConfig: {
@@ -303,8 +306,11 @@ describe('an answer of generateContent', () => {
 });
 
 describe('Bedrock', () => {
-  const nova = { engine: 'bedrock', id: 'amazon.nova-pro-v1:0' } as const;
-  const claude = { engine: 'bedrock', id: 'anthropic.claude-haiku-4-5-20251001-v1:0' } as const;
+  const nova = { interfaceName: 'bedrock', id: 'amazon.nova-pro-v1:0' } as const;
+  const claude = {
+    interfaceName: 'bedrock',
+    id: 'anthropic.claude-haiku-4-5-20251001-v1:0',
+  } as const;
 
   it('is asked by Converse', async () => {
     const body = {
@@ -349,23 +355,25 @@ describe('Bedrock', () => {
     const stop: [string, object] = ['messageStop', { stopReason: 'end_turn' }];
     const counts: [string, object] = ['metadata', { usage: { inputTokens: 6, outputTokens: 2 } }];
 
-    expect(await ask({ ...nova, onText }, frames(...text, stop, counts))).toMatchObject({
+    expect(await ask({ ...nova, onText }, sendAmazonFrames(...text, stop, counts))).toMatchObject({
       outputs: [{ text: 'Hello' }],
       usage: { input: 6, output: 2 },
       hasFailed: false,
     });
 
-    expect(last(await ask({ ...nova, onText }, frames(...text, stop)))).toMatch(/ended its answer/);
+    expect(getLastError(await ask({ ...nova, onText }, sendAmazonFrames(...text, stop)))).toMatch(
+      /ended its answer/,
+    );
 
     const exception: [string, object] = ['throttlingException', { message: 'slow down' }];
-    expect(last(await ask({ ...nova, onText }, frames(...text, exception)))).toMatch(
-      /error: slow down/,
-    );
+    expect(
+      getLastError(await ask({ ...nova, onText }, sendAmazonFrames(...text, exception))),
+    ).toMatch(/error: slow down/);
   });
 
   it("asks Claude in Anthropic's own form", async () => {
     const onText = (): void => {};
-    const inside = [
+    const claudeEvents = [
       { type: 'message_start', message: { usage: { input_tokens: 6, output_tokens: 1 } } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
@@ -375,7 +383,7 @@ describe('Bedrock', () => {
       { bytes: Buffer.from(JSON.stringify(event)).toString('base64') },
     ]);
 
-    expect(await ask({ ...claude, onText }, frames(...inside))).toMatchObject({
+    expect(await ask({ ...claude, onText }, sendAmazonFrames(...claudeEvents))).toMatchObject({
       outputs: [{ text: 'Hello' }],
       usage: { input: 6, output: 2 },
       hasFailed: false,
@@ -387,7 +395,7 @@ describe('Bedrock', () => {
 });
 
 describe('an answer of Chat Completions', () => {
-  const engine = { engine: 'openai', id: 'tiny' } as const;
+  const target = { interfaceName: 'openai', id: 'tiny' } as const;
 
   const choice = (content: string, more: object = {}): object => ({
     message: { role: 'assistant', content },
@@ -399,7 +407,7 @@ describe('an answer of Chat Completions', () => {
     const choices = ['One', 'Two'].map((text, index) => choice(text, { index }));
     const onText = (): void => {};
     const { outputs } = await ask(
-      { ...engine, runOptions: { n: 2 }, onText },
+      { ...target, runOptions: { n: 2 }, onText },
       { body: { choices } },
     );
 
@@ -413,7 +421,7 @@ describe('an answer of Chat Completions', () => {
 
   it('may have fewer choices than were asked for, and a warning says so', async () => {
     const { outputs, warnings } = await ask(
-      { ...engine, runOptions: { n: 2 } },
+      { ...target, runOptions: { n: 2 } },
       { body: { choices: [choice('One')] } },
     );
     expect(outputs).toEqual([{ type: 'text', text: 'One' }]);
@@ -423,42 +431,42 @@ describe('an answer of Chat Completions', () => {
   it.each(['model_length', 'insufficient_system_resource', 'length'])(
     'fails if it is cut off by %s',
     async reason => {
-      const result = await ask(engine, {
+      const result = await ask(target, {
         body: { choices: [choice('x', { finish_reason: reason })] },
       });
       expect(result).toMatchObject({
         hasFailed: true,
         outputs: [{ text: 'x' }, { type: 'error' }],
       });
-      expect(last(result)).toContain(reason);
-      expect(last(result)).toContain('it may have been paid for');
+      expect(getLastError(result)).toContain(reason);
+      expect(getLastError(result)).toContain('it may have been paid for');
     },
   );
 
   it('counts thinking that is only in the total', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 19 };
-    const { usage: counted } = await ask(engine, { body: { choices: [choice('x')], usage } });
-    expect(counted).toMatchObject({ input: 10, output: 9 });
+    const { usage: readUsage } = await ask(target, { body: { choices: [choice('x')], usage } });
+    expect(readUsage).toMatchObject({ input: 10, output: 9 });
   });
 
   it("has the provider's own figure of what it cost", async () => {
     const counts = { prompt_tokens: 1, completion_tokens: 1 };
-    const asked = (more: object): Promise<EngineResult> =>
-      ask(engine, { body: { choices: [choice('x')], usage: { ...counts, ...more } } });
-    expect((await asked({ cost: 0.25 })).usage?.dollars).toBe(0.25);
-    expect((await asked({ cost_in_usd_ticks: 10_000_000_000 })).usage?.dollars).toBe(1);
+    const askWithUsage = (more: object): Promise<EngineResult> =>
+      ask(target, { body: { choices: [choice('x')], usage: { ...counts, ...more } } });
+    expect((await askWithUsage({ cost: 0.25 })).usage?.dollars).toBe(0.25);
+    expect((await askWithUsage({ cost_in_usd_ticks: 10_000_000_000 })).usage?.dollars).toBe(1);
   });
 
   it('fails if its stream ends without [DONE], even after a finish_reason', async () => {
     const delta = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
-    expect(last(await ask({ ...engine, onText: () => {} }, events(delta)))).toMatch(
+    expect(getLastError(await ask({ ...target, onText: () => {} }, sendEvents(delta)))).toMatch(
       /ended its answer/,
     );
-    const failed = await ask(
-      { ...engine, onText: () => {} },
-      events(delta, { error: { message: 'oh no' } }),
+    const failedRun = await ask(
+      { ...target, onText: () => {} },
+      sendEvents(delta, { error: { message: 'oh no' } }),
     );
-    expect(last(failed)).toMatch(/error: oh no/);
+    expect(getLastError(failedRun)).toMatch(/error: oh no/);
   });
 
   it('is not read on once a line of its stream is too long', async () => {
@@ -474,18 +482,18 @@ describe('an answer of Chat Completions', () => {
       more();
     };
 
-    const result = await ask({ ...engine, onText: () => {} }, endless);
-    expect(last(result)).toContain('a line of its stream is larger than 8 MiB');
+    const result = await ask({ ...target, onText: () => {} }, endless);
+    expect(getLastError(result)).toContain('a line of its stream is larger than 8 MiB');
     expect(sent).toBeLessThan(20_000);
   });
 
   const MIB = 1024 * 1024;
 
-  const whole = (content: string): ProviderAnswer => ({
+  const chatAnswer = (content: string): ProviderAnswer => ({
     body: { choices: [{ message: { content } }] },
   });
 
-  const streamed = (contents: readonly string[], type = 'text/event-stream'): ProviderAnswer => {
+  const chatStream = (contents: readonly string[], type = 'text/event-stream'): ProviderAnswer => {
     const pieces = contents.map(content => ({ choices: [{ delta: { content } }] }));
     const all = [...pieces, { choices: [{ delta: {}, finish_reason: 'stop' }] }];
     const body = all.map(event => `data: ${JSON.stringify(event)}\n\n`).join('');
@@ -494,8 +502,8 @@ describe('an answer of Chat Completions', () => {
 
   it('may hold 8 MiB of text, counted in UTF-8', async () => {
     const half = 'é'.repeat(2 * MIB);
-    for (const answer of [whole(half + half), streamed([half, half])]) {
-      const { outputs, hasFailed } = await ask({ ...engine, onText: () => {} }, answer);
+    for (const answer of [chatAnswer(half + half), chatStream([half, half])]) {
+      const { outputs, hasFailed } = await ask({ ...target, onText: () => {} }, answer);
       expect(hasFailed).toBe(false);
       expect(outputs).toHaveLength(1);
       const [output] = outputs;
@@ -503,29 +511,29 @@ describe('an answer of Chat Completions', () => {
     }
   });
 
-  it('fails with more text, names the bound and keeps what had come', async () => {
+  it('fails with more text, names the limit and keeps the text that had come', async () => {
     const half = 'a'.repeat(4 * MIB);
     const pieces: number[] = [];
     const onText = (piece: string): void => void pieces.push(piece.length);
-    const stream = await ask({ ...engine, onText }, streamed([half, half, 'b']));
+    const stream = await ask({ ...target, onText }, chatStream([half, half, 'b']));
 
     expect(stream.hasFailed).toBe(true);
-    expect(last(stream)).toContain('returned more than 8 MiB of text');
+    expect(getLastError(stream)).toContain('returned more than 8 MiB of text');
     expect(
       stream.outputs.map(output => (output.type === 'text' ? output.text.length : output.type)),
     ).toEqual([8 * MIB, 'error']);
     expect(pieces).toEqual([4 * MIB, 4 * MIB]);
 
-    const whole8 = await ask(engine, whole(`${half}${half}b`));
-    expect(whole8.outputs.map(({ type }) => type)).toEqual(['error']);
-    expect(last(whole8)).toContain('returned more than 8 MiB of text');
+    const whole = await ask(target, chatAnswer(`${half}${half}b`));
+    expect(whole.outputs.map(({ type }) => type)).toEqual(['error']);
+    expect(getLastError(whole)).toContain('returned more than 8 MiB of text');
   });
 
   it('is read as a stream even if its type does not say that it is one', async () => {
     const contents = ['abc', 'd'.repeat(200_000), 'é'];
     const { outputs } = await ask(
-      { ...engine, onText: () => {} },
-      streamed(contents, 'text/plain'),
+      { ...target, onText: () => {} },
+      chatStream(contents, 'text/plain'),
     );
     const [output] = outputs;
 

@@ -110,7 +110,7 @@ describe('a picture that is drawn in its own time', () => {
 });
 
 describe('a model that can’t be asked for a picture', () => {
-  const changed = { template: 'Brighter: {{media url=p}}', images: [png(1, 1)] };
+  const editingJob = { template: 'Brighter: {{media url=p}}', images: [png(1, 1)] };
   it.each<[string, string, JobOptions, RegExp]>([
     ['googleai-images', 'imagen-4.0-generate-001', {}, /use a Gemini model that draws/],
     ['vertexai-images', 'imagen-4.0-generate-001', {}, /use a Gemini model that draws/],
@@ -118,7 +118,7 @@ describe('a model that can’t be asked for a picture', () => {
     [
       'fireworks-images',
       'accounts/fireworks/models/flux-1-schnell-fp8',
-      changed,
+      editingJob,
       /not change them/,
     ],
   ])('%s, %s: nothing is sent', async (name, id, job, message) => {
@@ -146,9 +146,9 @@ it.each<[string, object, RegExp]>([
 
 it.each(['base64', 'base64url'] as const)(
   'decodes a large picture in %s, with and without line breaks',
-  async form => {
+  async encoding => {
     const bytes = Buffer.concat([PICTURE, randomBytes(3_000_000)]);
-    const text = bytes.toString(form);
+    const text = bytes.toString(encoding);
     for (const base64 of [text, text.replace(/.{76}/g, '$&\r\n')]) {
       const { outputs } = await draw('xai-images', 'grok-imagine-image', [
         { body: { data: [{ b64_json: base64 }] } },

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => provider.close());
 
-const root = (): string => new URL(provider.baseUrl).origin;
+const getOrigin = (): string => new URL(provider.baseUrl).origin;
 
 function ask(
   job: JobOptions,
@@ -37,7 +37,7 @@ function ask(
     model: 'anthropic/claude-9',
     id: 'claude-9',
     engine: 'provider',
-    provider: providerAt(root(), {
+    provider: providerAt(getOrigin(), {
       name: 'anthropic',
       interfaceName: 'anthropic',
       keyVariable: 'KEY',
@@ -49,9 +49,9 @@ function ask(
   );
 }
 
-const posted = (): number => provider.requests.filter(({ method }) => method === 'POST').length;
+const countPosts = (): number => provider.requests.filter(({ method }) => method === 'POST').length;
 
-const failure = (result: EngineResult): string => {
+const expectFailure = (result: EngineResult): string => {
   expect(result.hasFailed).toBe(true);
   const last = result.outputs.at(-1);
   return last?.type === 'error' ? last.message : '';
@@ -61,7 +61,7 @@ describe('the double of the Messages interface', () => {
   const client = (): Anthropic =>
     new Anthropic({
       apiKey: KEY,
-      baseURL: root(),
+      baseURL: getOrigin(),
       maxRetries: 0,
       defaultHeaders: { 'anthropic-version': '2023-06-01' },
     });
@@ -274,10 +274,10 @@ describe('an answer that is not whole', () => {
       { body: { type: 'error', error: { message: 'oh no' } } },
       /answered with an error: oh no/,
     ],
-  ])('fails the run, says why, and is not requested again: %s', async (_, answer, what) => {
+  ])('fails the run, says why, and is not requested again: %s', async (_, answer, message) => {
     const result = await ask({}, answer);
-    expect(failure(result)).toMatch(what);
-    expect(posted()).toBe(1);
+    expect(expectFailure(result)).toMatch(message);
+    expect(countPosts()).toBe(1);
   });
 
   it('keeps its text and what it cost', async () => {
@@ -310,26 +310,28 @@ describe('an answer that is not whole', () => {
     [503, 'api_error', 'oops', /answered 503 oops/, false],
   ])(
     'with HTTP %i fails the run, says what to do, and is not requested again',
-    async (status, type, text, what, isRefused) => {
+    async (status, type, text, message, isRefused) => {
       const result = await ask({}, messagesError(status, type, text));
-      expect(failure(result)).toMatch(what);
+      expect(expectFailure(result)).toMatch(message);
       expect(result.isRefused).toBe(isRefused);
-      expect(posted()).toBe(1);
+      expect(countPosts()).toBe(1);
     },
   );
 
   it('with HTTP 404 names the models that the provider has, the nearest first', async () => {
     const models = { body: { data: [{ id: 'other-1' }, { id: 'claude-8' }] } };
     const result = await ask({}, messagesError(404, 'not_found_error', 'model: claude-9'), models);
-    expect(failure(result)).toMatch(/answered 404 model: claude-9: .*it has claude-8, other-1$/);
+    expect(expectFailure(result)).toMatch(
+      /answered 404 model: claude-9: .*it has claude-8, other-1$/,
+    );
   });
 
   it('names no ending of an address whose path promptrun adds', async () => {
-    expect(failure(await ask({}, { body: 'garbage' }))).toMatch(/: check its baseUrl$/);
+    expect(expectFailure(await ask({}, { body: 'garbage' }))).toMatch(/: check its baseUrl$/);
     const result = await ask({}, messagesError(404, 'not_found_error', 'no'), {
       body: { data: [] },
     });
-    expect(failure(result)).toContain(": check its baseUrl, and the model's name: ");
+    expect(expectFailure(result)).toContain(": check its baseUrl, and the model's name: ");
   });
 
   it.each([429, 529])(
@@ -344,16 +346,16 @@ describe('an answer that is not whole', () => {
       });
       expect(waits).toEqual([7000, 7000, 7000]);
 
-      failure(await ask({ sleep }, busy));
-      expect(posted()).toBe(4);
+      expectFailure(await ask({ sleep }, busy));
+      expect(countPosts()).toBe(4);
 
-      failure(
+      expectFailure(
         await ask(
           { sleep },
           messagesError(status, 'overloaded_error', 'busy', { 'retry-after': '61' }),
         ),
       );
-      expect(posted()).toBe(1);
+      expect(countPosts()).toBe(1);
     },
   );
 });
@@ -379,18 +381,18 @@ describe('a stream', () => {
     ['error', /answered with an error: Overloaded; it may have been paid for/],
   ])(
     'that ends %s is a failure with the text so far, and is never sent again',
-    async (end, what) => {
+    async (end, message) => {
       const result = await ask({ onText: () => {} }, messageStream(['Once', ' upon'], end));
-      expect(failure(result)).toMatch(what);
+      expect(expectFailure(result)).toMatch(message);
       expect(result.outputs[0]).toEqual({ type: 'text', text: 'Once upon' });
       expect(result.isRefused).toBe(false);
-      expect(posted()).toBe(1);
+      expect(countPosts()).toBe(1);
     },
   );
 
   it('that is cut short says so', async () => {
     expect(
-      failure(await ask({ onText: () => {} }, messageStream(['x'], 'whole', 'max_tokens'))),
+      expectFailure(await ask({ onText: () => {} }, messageStream(['x'], 'whole', 'max_tokens'))),
     ).toMatch(/cut the answer short/);
   });
 });

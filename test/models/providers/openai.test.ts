@@ -38,7 +38,7 @@ function ask(
 }
 
 function findKnownProvider(name: string, env: Record<string, string>): Provider {
-  const provider = listKnownProviders(env).find(one => one.name === name);
+  const provider = listKnownProviders(env).find(known => known.name === name);
   if (!provider) throw new Error(`${name} is not known`);
   return provider;
 }
@@ -236,9 +236,15 @@ describe('a text model', () => {
   });
 
   it('at an invalid address says so, without its password', async () => {
-    for (const url of ['http//nowhere', 'http://ada:secret@127.0.0.1:9/v1']) {
+    for (const [url, reason] of [
+      ['http//nowhere', /^gone can't be reached at an address that is not a URL: /],
+      ['http://ada:secret@127.0.0.1:9/v1', /^gone can't be reached at 127\.0\.0\.1:9: /],
+    ] as const) {
       const result = await ask({ provider: providerAt(url, { name: 'gone' }) }, {}, {});
-      expect(result.hasFailed).toBe(true);
+      expect(result).toMatchObject({
+        hasFailed: true,
+        outputs: [{ type: 'error', message: matching(reason) }],
+      });
       expect(JSON.stringify(result)).not.toContain('secret');
     }
   });
@@ -372,12 +378,12 @@ describe('behind a proxy', () => {
     await new Promise(resolve => proxy.close(resolve));
   });
 
-  const far = { provider: providerAt('http://models.example/v1', { name: 'far' }) };
-  const address = (): string => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const remoteModel = { provider: providerAt('http://models.example/v1', { name: 'far' }) };
+  const getProxyAddress = (): string => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
   it('a model is asked through it', async () => {
     provider.reset(chatCompletion('Hi'));
-    expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([
+    expect((await ask(remoteModel, {}, { http_proxy: getProxyAddress() })).outputs).toEqual([
       { type: 'text', text: 'Hi' },
     ]);
     expect(tunnels).toEqual(['http://models.example/v1/chat/completions']);
@@ -387,7 +393,9 @@ describe('behind a proxy', () => {
     provider.reset({ body: { data: [{ b64_json: png(3, 3).toString('base64') }] } });
     const job = { template: 'Brighter: {{media url=a}}', images: [png(1, 1)] };
     expect(
-      await ask({ ...far, modality: 'image' }, job, { HTTP_PROXY: `http://${address()}` }),
+      await ask({ ...remoteModel, modality: 'image' }, job, {
+        HTTP_PROXY: `http://${getProxyAddress()}`,
+      }),
     ).toMatchObject({ hasFailed: false });
     expect(provider.requests[0]?.text).toContain('name="image"; filename=');
     expect(tunnels).toHaveLength(1);

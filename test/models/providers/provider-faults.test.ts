@@ -77,7 +77,7 @@ describe("a provider's answer that is not whole", () => {
     expect(provider().requests).toHaveLength(1);
   });
 
-  it('keeps the text that came before it broke off', async () => {
+  it('fails the run if it breaks off, which may have been paid for', async () => {
     const { runStatus, outputs } = await runClever(response => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
       response.write('{"choices": [', () => response.destroy());

@@ -16,10 +16,10 @@ beforeAll(async () => {
 
 afterAll(() => provider.close());
 
-interface Counted {
+interface UsageCase {
   readonly provider: string;
   readonly model: string;
-  readonly what: string;
+  readonly description: string;
   /** Names of the provider and of its form in the package. */
   readonly oracle: readonly [string, string];
   readonly counts: Readonly<Record<string, unknown>>;
@@ -29,11 +29,11 @@ interface Counted {
 
 const CHAT = { model: 'tiny', oracle: ['openai', 'chat'] } as const;
 
-const COUNTED: readonly Counted[] = [
+const USAGE_CASES: readonly UsageCase[] = [
   {
     provider: 'openai',
     model: 'gpt-5.6',
-    what: 'thinking is part of the output, the cache of the input',
+    description: 'thinking is part of the output, the cache of the input',
     oracle: ['openai', 'responses'],
     counts: {
       input_tokens: 2000,
@@ -47,7 +47,7 @@ const COUNTED: readonly Counted[] = [
   {
     provider: 'azure',
     model: 'gpt-5.6',
-    what: 'nothing is cached',
+    description: 'nothing is cached',
     oracle: ['azure', 'responses'],
     counts: {
       input_tokens: 9,
@@ -61,7 +61,7 @@ const COUNTED: readonly Counted[] = [
   {
     provider: 'anthropic',
     model: 'claude-haiku-4-5',
-    what: 'the input leaves out what was read from the cache and written to it',
+    description: 'the input leaves out what was read from the cache and written to it',
     oracle: ['anthropic', 'default'],
     counts: {
       input_tokens: 12,
@@ -76,7 +76,7 @@ const COUNTED: readonly Counted[] = [
   {
     provider: 'googleai',
     model: 'gemini-3-pro-preview',
-    what: 'thinking stands beside the output',
+    description: 'thinking stands beside the output',
     oracle: ['google', 'default'],
     counts: {
       promptTokenCount: 500,
@@ -91,7 +91,7 @@ const COUNTED: readonly Counted[] = [
   {
     provider: 'vertexai',
     model: 'gemini-2.5-flash',
-    what: 'a picture is input, and tools read on their own',
+    description: 'a picture is input, and tools read on their own',
     oracle: ['google', 'default'],
     counts: {
       promptTokenCount: 268,
@@ -108,7 +108,7 @@ const COUNTED: readonly Counted[] = [
   {
     provider: 'xai',
     model: 'grok-4',
-    what: 'thinking is part of the total, not of the completion',
+    description: 'thinking is part of the total, not of the completion',
     oracle: ['x-ai', 'chat'],
     counts: {
       prompt_tokens: 687,
@@ -127,7 +127,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'openrouter',
-    what: 'thinking is part of the completion, and a write to the cache of the prompt',
+    description: 'thinking is part of the completion, and a write to the cache of the prompt',
     oracle: ['openrouter', 'chat'],
     counts: {
       prompt_tokens: 3214,
@@ -141,7 +141,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'groq',
-    what: 'times stand among the counts',
+    description: 'times stand among the counts',
     oracle: ['groq', 'default'],
     counts: {
       queue_time: 0.0049,
@@ -159,7 +159,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'mistral',
-    what: 'part of the prompt comes from the cache',
+    description: 'part of the prompt comes from the cache',
     oracle: ['mistral', 'default'],
     counts: {
       prompt_tokens: 268,
@@ -172,7 +172,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'deepseek',
-    what: 'hits of the cache are named in two ways',
+    description: 'hits of the cache are named in two ways',
     oracle: ['deepseek', 'chat'],
     counts: {
       prompt_tokens: 563,
@@ -188,7 +188,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'fireworks',
-    what: 'only the sums are named',
+    description: 'only the sums are named',
     oracle: ['fireworks', 'chat'],
     counts: { prompt_tokens: 20, completion_tokens: 30, total_tokens: 50 },
     tokens: [20, 30, 0, 0],
@@ -196,7 +196,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'together',
-    what: 'the cache is named without details',
+    description: 'the cache is named without details',
     oracle: ['anthropic', 'chat'],
     counts: { prompt_tokens: 20, completion_tokens: 30, total_tokens: 50, cached_tokens: 8 },
     tokens: [20, 30, 8, 0],
@@ -204,7 +204,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'cerebras',
-    what: 'predictions stand beside thinking',
+    description: 'predictions stand beside thinking',
     oracle: ['cerebras', 'chat'],
     counts: {
       prompt_tokens: 100,
@@ -218,7 +218,7 @@ const COUNTED: readonly Counted[] = [
   {
     ...CHAT,
     provider: 'vllm',
-    what: 'audio is input like text',
+    description: 'audio is input like text',
     oracle: ['openai', 'chat'],
     counts: {
       prompt_tokens: 120,
@@ -232,7 +232,7 @@ const COUNTED: readonly Counted[] = [
   {
     provider: 'bedrock',
     model: 'anthropic.claude-haiku-4-5-20251001-v1:0',
-    what: 'Claude counts as at home',
+    description: 'Claude counts as at home',
     oracle: ['aws', 'anthropic'],
     counts: {
       input_tokens: 12,
@@ -245,7 +245,7 @@ const COUNTED: readonly Counted[] = [
   {
     provider: 'bedrock',
     model: 'amazon.nova-pro-v1:0',
-    what: 'Converse leaves the cache out of the input',
+    description: 'Converse leaves the cache out of the input',
     oracle: ['aws', 'default'],
     counts: {
       inputTokens: 12,
@@ -258,8 +258,8 @@ const COUNTED: readonly Counted[] = [
   },
 ];
 
-describe.each(COUNTED)(
-  '$provider, $model: $what',
+describe.each(USAGE_CASES)(
+  '$provider, $model: $description',
   ({ provider: name, model, oracle, counts, tokens }) => {
     const [input, output, cached, written] = tokens;
     const key = 'promptTokenCount' in counts ? 'usageMetadata' : 'usage';
