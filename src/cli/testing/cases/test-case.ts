@@ -21,10 +21,11 @@ export interface TestTurn extends ConvertedTurn {
 /** Maximum size of a test file, in bytes. */
 export const MAX_TEST_FILE_BYTES = 8 * 1024 * 1024;
 
+/** A test file, or the tests of one prompt of a promptfoo configuration. */
 export interface TestFile {
   /** The absolute path. */
   readonly path: string;
-  /** The path relative to the working directory, for reports. */
+  /** The path relative to the working directory, for reports and messages. */
   readonly name: string;
   /** The absolute path of a prompt file, or another target of `run`. */
   readonly target: string;
@@ -67,6 +68,7 @@ export interface TestedModel {
   readonly number?: number;
 }
 
+/** A case of a test file. */
 export interface TestCase {
   readonly name: string;
   /**
@@ -76,16 +78,19 @@ export interface TestCase {
   readonly isNumbered?: true;
   /** The case's line in the test file. */
   readonly line: number;
+  /** The text inputs by name. */
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly UnplacedImage[];
   /** The folder of images that its texts name; undefined if they name none. */
   readonly folder?: NamingFolder;
+  /** The run options by key. */
   readonly options: ReadonlyMap<string, string>;
   /** The expectations; empty if the run only has to succeed. */
   readonly expectations: readonly Expectation[];
   /** Number of runs; the maximum if the case runs until decided. */
   readonly repeat: number;
   readonly passRule: PassRule;
+  /** The place of the rule in the file; undefined if it is the default. */
   readonly passRulePlace?: FilePosition;
   /** True to run it only until its answers decide if it passes at the required rate. */
   readonly runsUntilDecided?: true;
@@ -101,7 +106,7 @@ export interface TestCase {
   readonly transform?: JavaScript;
   /** True to trim the answer before expectations see it. */
   readonly trims?: boolean;
-  /** The absolute paths of the files that it reads: inputs, images, schemas. */
+  /** The absolute paths of the files that it reads, such as inputs, images and schemas. */
   readonly filesRead?: readonly string[];
   /**
    * The text of the case in the test file if the tests are watched; an equal text means an

@@ -43,7 +43,7 @@ export const JAVASCRIPT_KIND = createExpectationKind<Scoring>({
       !isFileName(value) &&
       findNodeOnlyName(requireText(value, key)) !== undefined,
   }),
-  formatText: ({ sourceText }) => quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
+  formatText: quoteCode,
   findMismatch: async (scoring, answer) => {
     if (startsNode(scoring)) return await findMismatchWithNode(scoring, answer);
     const result = await answer.runJavaScript(scoring.script, answer.value);
@@ -52,6 +52,11 @@ export const JAVASCRIPT_KIND = createExpectationKind<Scoring>({
   },
   deriveProperties: scoring => ({ ...(startsNode(scoring) && { runsProgram: true }) }),
 });
+
+/** Returns the beginning of code on one line, in quotes. */
+function quoteCode({ sourceText }: Pick<Scoring, 'sourceText'>): string {
+  return quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' '));
+}
 
 function startsNode({ script, needsNode }: Scoring): boolean {
   return script.file !== undefined || needsNode;
@@ -93,7 +98,7 @@ function explainRejection(
   result: JavaScriptResult,
   { sourceText, threshold, isAsPromptfoo }: Scoring,
 ): string | undefined {
-  const code = quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' '));
+  const code = quoteCode({ sourceText });
   if ('fault' in result) throw new BrokenCheckError(`${code}: ${result.fault}`);
 
   const { value } = result;

@@ -34,6 +34,9 @@ interface NamedSchema {
   readonly check: OutputSchemaCheck;
 }
 
+/** The indent of JSON on one line. */
+const COMPACT_INDENT = 0;
+
 /** The values that stand for a schema: its file, or the schema itself. */
 const SCHEMA_VALUE_TYPES = { type: ['string', 'object', 'boolean'] };
 
@@ -92,7 +95,7 @@ export const JSON_KINDS = {
           'evaluateExpression',
           expression,
           json.value,
-          0,
+          COMPACT_INDENT,
         );
         if (isTruthy) return undefined;
         return {

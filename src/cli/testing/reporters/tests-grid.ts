@@ -33,7 +33,8 @@ export interface ReportMaterial {
   readonly budget: Budget;
 }
 
-const STATES = {
+/** The state on a page for each status of an entry. */
+const STATE_BY_STATUS = {
   passed: 'passed',
   failed: 'failed',
   undecided: 'undecided',
@@ -103,7 +104,7 @@ function buildCaseGridRow(
   models: readonly (string | undefined)[],
   material: ReportMaterial,
 ): GridRow {
-  const states = results.map(({ status }) => STATES[status]);
+  const states = results.map(({ status }) => STATE_BY_STATUS[status]);
   const worstState = STATES_WORST_FIRST.find(state => states.includes(state));
 
   return {
@@ -139,7 +140,7 @@ function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCe
   const summaries: GridPart[] =
     rateText === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: rateText }];
   return {
-    state: STATES[status],
+    state: STATE_BY_STATUS[status],
     facts: [
       ...(changeText === undefined ? [] : [changeText]),
       `${seconds.toFixed(1)} s`,
