@@ -92,7 +92,7 @@ interface CreationParts {
   readonly options: CreateRunOptions;
 }
 
-/** One creation, from its first attempt until its fate is known. */
+/** One creation, from its first attempt until it is known whether it made a run. */
 class RunCreation {
   readonly #parts: CreationParts;
   /** True if any part of the current attempt may have reached the service. */
@@ -105,7 +105,7 @@ class RunCreation {
     this.#isInDoubt = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
   }
 
-  /** Sends the creation until its fate is known, or searches for the run that it may have made. */
+  /** Sends the creation until its answer is certain, or searches for the run that it may have made. */
   async complete(): Promise<CreationResult> {
     const { clock, signal } = this.#parts.ctx;
     for (let attempt = 1; ; attempt++) {

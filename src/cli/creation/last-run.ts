@@ -38,7 +38,7 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
 }
 
 /**
- * Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps
+ * Finds a run by its idempotency key, or undefined if the service keeps no keys, or no longer keeps
  * this one.
  */
 async function findRunByKey(

@@ -59,7 +59,7 @@ export function stoppedOwnRunError(
   return stopError(reason, message, { hints: [hint], data: { runId } });
 }
 
-/** Returns the error with the fate of the run. */
+/** Returns the error, which says what becomes of the run. */
 function stopError(
   reason: unknown,
   message: string,

@@ -66,8 +66,8 @@ class JobEngine {
   }
 
   /**
-   * Starts a job once a slot is free. The job holds the slot until its creation is answered, and
-   * stays open to its end.
+   * Queues a job as soon as there is room. The job starts once a slot is free, holds the slot until
+   * its creation is answered, and stays open to its end.
    */
   async launch(plannedJob: PlannedJob): Promise<void> {
     await this.#waitForRoom();

@@ -160,7 +160,7 @@ export class RequestPace implements Pace {
 }
 
 /**
- * Returns the tightest policy of a `RateLimit-Policy` header in requests per second; undefined if
+ * Returns the tightest policy of a `RateLimit-Policy` header in requests per second, or undefined if
  * it has none.
  */
 function parseRate(header: string): number | undefined {

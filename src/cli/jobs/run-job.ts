@@ -96,7 +96,7 @@ class RunningJob {
     if (refusal !== undefined) return this.#toOutcomeWithoutRun(refusal);
 
     const isUnanswered = connection.inProcessRuns?.isUnanswered(run.runId) ?? false;
-    return { kind: 'ended', run, details: this.#collectFacts(), isUnanswered };
+    return { kind: 'ended', run, details: this.#collectDetails(), isUnanswered };
   }
 
   #beginRunning(): void {
@@ -108,7 +108,7 @@ class RunningJob {
     this.#reportEnd = undefined;
   }
 
-  #collectFacts(): RunDetails {
+  #collectDetails(): RunDetails {
     const sentAt = this.#job.batchAnswer ? undefined : this.#sentAt;
     return { request: this.#request, sentAt, endedAt: this.#context.ctx.clock.now() };
   }
@@ -176,7 +176,7 @@ class RunningJob {
   }
 
   /**
-   * Returns the milliseconds to wait before the creation is sent again; undefined if it must not
+   * Returns the milliseconds to wait before the creation is sent again, or undefined if it must not
    * be.
    */
   #computeResendDelay(error: unknown, attempt: number): number | undefined {
@@ -211,7 +211,7 @@ class RunningJob {
       kind: 'dropped',
       isInDoubt: ownRunId === undefined && isLost,
       runId: ownRunId,
-      details: this.#collectFacts(),
+      details: this.#collectDetails(),
     };
   }
 
@@ -223,7 +223,7 @@ class RunningJob {
   #toOutcomeWithRun(runId: string, error: unknown): JobOutcome {
     if (isFatal(error)) throw error;
     if (error instanceof NotFoundError) {
-      return { kind: 'failed', runId, details: this.#collectFacts(), error, mayHaveRun: false };
+      return { kind: 'failed', runId, details: this.#collectDetails(), error, mayHaveRun: false };
     }
     return { kind: 'running', runId, error };
   }
@@ -246,7 +246,7 @@ class RunningJob {
     if (isInDoubt || isFatal(error)) throw error;
 
     const mayHaveRun = error instanceof ServiceError && error.httpStatus >= 500;
-    return { kind: 'failed', runId: undefined, details: this.#collectFacts(), error, mayHaveRun };
+    return { kind: 'failed', runId: undefined, details: this.#collectDetails(), error, mayHaveRun };
   }
 
   /**

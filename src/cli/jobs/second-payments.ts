@@ -11,7 +11,7 @@ export function reportSecondPayments({ io }: Pick<Context, 'io'>, count: number)
 }
 
 /**
- * Returns the step of an earlier creation that may have made a run without a known id; undefined if
+ * Returns the step of an earlier creation that may have made a run without a known id, or undefined if
  * there is none.
  */
 export function findUnknownRunStep(

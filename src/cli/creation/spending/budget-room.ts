@@ -104,7 +104,7 @@ export class BudgetRoom {
   }
 
   /**
-   * Returns the spent and reserved amount without this creation; undefined if some of it has no
+   * Returns the spent and reserved amount without this creation, or undefined if some of it has no
    * estimate.
    */
   #sumSpent(

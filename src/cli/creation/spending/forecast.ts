@@ -152,7 +152,7 @@ export class Forecast {
   }
 
   /**
-   * Returns the assumptions behind an estimate in dollars, in parentheses; empty if there are none.
+   * Returns the assumptions behind an estimate in dollars, in parentheses, or empty if there are none.
    */
   #formatBasis(): string {
     const tableDate = this.#findTableDate();
@@ -189,7 +189,7 @@ function sumCredits(forecasts: readonly CreationForecast[]): Credits | undefined
   return addUp(forecasts.map(({ credits }) => credits));
 }
 
-/** Returns a clause with the caps that the amounts exceed; empty if they exceed none. */
+/** Returns a clause with the caps that the amounts exceed, or empty if they exceed none. */
 function formatExceededCaps({ cost, credits }: Caps, caps: Caps): string {
   const exceededFlags: string[] = [];
   if (exceedsCap(cost, caps.cost)) exceededFlags.push('--max-cost');

@@ -59,7 +59,7 @@ export function hasPaidCredits({ runs, models }: Totals): boolean {
   return embeddedRunCount < runs;
 }
 
-/** Returns the sum; undefined if an amount is undefined. */
+/** Returns the sum, or undefined if an amount is undefined. */
 export function addUp(amounts: readonly number[]): number;
 export function addUp(amounts: readonly (number | undefined)[]): number | undefined;
 export function addUp(amounts: readonly (number | undefined)[]): number | undefined {

@@ -34,7 +34,7 @@ export class VersionHandover {
   /** The handovers of earlier invocations, latest first. */
   readonly #earlierHandovers: readonly BatchHandover[];
   readonly #awaitedRows = new Map<BatchHandover, AwaitedRow[]>();
-  /** The handovers whose results have not been collected. */
+  /** The handovers whose results have not been collected yet. */
   readonly #openHandovers = new Set<BatchHandover>();
 
   constructor(parts: ProviderBatchParts, { batches, provider }: BatchProviderAccess) {
@@ -102,7 +102,7 @@ export class VersionHandover {
     return request === undefined ? undefined : handover;
   }
 
-  /** Returns a job's request; undefined if it differs from the one that was handed over. */
+  /** Returns a job's request, or undefined if it differs from the one that was handed over. */
   async #findUnchangedRequest(
     { rows, promptVersionId }: BatchHandover,
     job: Job,
@@ -137,13 +137,13 @@ export class VersionHandover {
   /** Returns the journal's entry for the creation that takes the answer of a request. */
   #createJournalEntry(
     customId: string,
-    facts: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>,
+    request: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>,
   ): JournalEntry {
     return {
       id: customId,
       time: this.#getTime(),
       baseUrl: this.#parts.connection.serviceName,
-      ...facts,
+      ...request,
     };
   }
 
