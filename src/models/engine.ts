@@ -139,7 +139,7 @@ export interface Engine {
   /** Reads an answer to this job from a provider batch. */
   readBatchAnswer?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;
   /** Ends programs that it keeps for further runs; these start them again. */
-  endKeptPrograms?(): Promise<void>;
+  endPersistentPrograms?(): Promise<void>;
 }
 
 /** Returns a failed result with only an error output. */

@@ -44,8 +44,10 @@ export function createEngines({
 }
 
 /** Ends programs that engines keep for further runs; these start them again. */
-export async function endKeptPrograms(engines: Engines): Promise<void> {
-  await Promise.all(Object.values(engines).map(async engine => await engine.endKeptPrograms?.()));
+export async function endPersistentPrograms(engines: Engines): Promise<void> {
+  await Promise.all(
+    Object.values(engines).map(async engine => await engine.endPersistentPrograms?.()),
+  );
 }
 
 /** Returns an engine that loads its code with the first job. */
@@ -60,6 +62,6 @@ function createLazyEngine(load: () => Promise<Engine>): Engine {
     readBatchAnswer: async (job, body) =>
       (await (await loadOnce()).readBatchAnswer?.(job, body)) ??
       createFailedResult('it has no batches'),
-    endKeptPrograms: async () => await (await enginePromise)?.endKeptPrograms?.(),
+    endPersistentPrograms: async () => await (await enginePromise)?.endPersistentPrograms?.(),
   };
 }

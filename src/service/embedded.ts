@@ -1,4 +1,4 @@
-import { endKeptPrograms } from '../models/engines.ts';
+import { endPersistentPrograms } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { rejectWhenAborted } from '../utils/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
@@ -120,7 +120,7 @@ function createInProcessRuns(
      */
     async reloadModels(): Promise<void> {
       await models.loadNamedModels();
-      await endKeptPrograms(engines);
+      await endPersistentPrograms(engines);
     },
     /**
      * Runs all later runs in separate processes, and answers their creations at once.
@@ -173,7 +173,7 @@ export async function openForCommand(options: CommonOptions) {
         closing.abort(new Error('the service is stopping'));
         parts.models.close();
         await parts.runner.close(cause);
-        await endKeptPrograms(parts.engines);
+        await endPersistentPrograms(parts.engines);
         await endingOrphans;
         await requests?.waitForAll();
         await parts.tasks.close();

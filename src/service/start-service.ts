@@ -1,5 +1,5 @@
 import { checkModelsFile } from '../models/catalogue/read-models-file.ts';
-import { endKeptPrograms } from '../models/engines.ts';
+import { endPersistentPrograms } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
@@ -292,7 +292,7 @@ async function stopServing(
     lastArrivals,
   ]);
   shutdown.stopping.abort(new Error('the service is stopping'));
-  await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
+  await Promise.all([tasks.close(), thread.close(), endPersistentPrograms(engines)]);
   await requests.waitForAllWithin(LAST_HTTP_ANSWERS_MS, clock);
 
   // The remaining connections are idle, or have had their time.

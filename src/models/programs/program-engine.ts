@@ -19,7 +19,7 @@ import {
 
 /** Returns the engine that runs programs in models.yaml. */
 export function createProgramEngine(options: ProgramOptions): Engine {
-  const keptPrograms = new PersistentPrograms<StartedRunProgram>();
+  const persistentPrograms = new PersistentPrograms<StartedRunProgram>();
   return {
     async run(job) {
       const { declaration, model } = job.model;
@@ -37,23 +37,23 @@ export function createProgramEngine(options: ProgramOptions): Engine {
 
       const programRun = { job, declaration };
       const result = declaration.staysRunning
-        ? askKeptProgram(programRun, keptPrograms, options)
+        ? askPersistentProgram(programRun, persistentPrograms, options)
         : runOnce(programRun, options);
       return maskSecrets(await result, collectSecrets(options.env));
     },
-    endKeptPrograms: () => keptPrograms.endIdle(),
+    endPersistentPrograms: () => persistentPrograms.endIdle(),
   };
 }
 
 /** Asks a program that stays running, and starts it if none is idle. */
-async function askKeptProgram(
+async function askPersistentProgram(
   { job, declaration }: ProgramRun,
-  keptPrograms: PersistentPrograms<StartedRunProgram>,
+  persistentPrograms: PersistentPrograms<StartedRunProgram>,
   options: ProgramOptions,
 ): Promise<EngineResult> {
   const { signal, traceparent } = job;
   try {
-    const output = await keptPrograms.ask({
+    const output = await persistentPrograms.ask({
       key: JSON.stringify([job.model.model, declaration.sourceFolder, declaration.argv]),
       fields: { messages: toMessageValues(job), traceparent },
       limits: { signal, timeoutMs: declaration.timeoutMs },

@@ -56,7 +56,7 @@ interface RenderFunctions {
 /**
  * Renders the prompt of a run for the engine.
  *
- * @throws {InvalidInputs} if texts don't match the prompt's schema
+ * @throws {InvalidInputsError} if texts don't match the prompt's schema
  * @throws {LimitExceededError} if a limit is exceeded; the message names it
  * @throws {Error} for an image that is neither an input nor a `data:` URL
  */
@@ -106,7 +106,7 @@ interface RenderOptions extends Partial<RenderLimits> {
   readonly templates?: CompiledTemplates | undefined;
 }
 
-/** Returns the messages of a prompt. @throws {InvalidInputs | LimitExceededError} */
+/** Returns the messages of a prompt. @throws {InvalidInputsError | LimitExceededError} */
 export async function renderMessages(
   { definition, textInputs, imageDescriptions }: RenderWork,
   { checkMs, templates, ...limits }: RenderOptions = {},

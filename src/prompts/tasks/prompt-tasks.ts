@@ -18,7 +18,7 @@ export interface PromptTasks {
    *
    * @throws whatever the task throws
    * @throws {LimitExceededError} if it takes too much time or memory
-   * @throws {TasksClosed} after `close`, and the signal's reason
+   * @throws {TasksClosedError} after `close`, and the signal's reason
    */
   run<N extends TaskName>(
     name: N,

@@ -11,7 +11,7 @@ export interface TaskOrder {
 
 /** The processes were closed before the task was done. */
 export class TasksClosedError extends Error {
-  override readonly name = 'TasksClosed';
+  override readonly name = 'TasksClosedError';
 }
 
 /** The error classes that tasks throw in addition to LimitExceededError. */

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await engine.endKeptPrograms?.();
+  await engine.endPersistentPrograms?.();
 });
 
 /** Answers each line of its input by code that gets the text of the prompt, and `say`. */
@@ -60,7 +60,7 @@ it('a kept program answers run after run, and is ended at the end', async () => 
   expect(await ask(ANSWER, 'a')).toBe('a 1');
   expect(await ask(ANSWER, 'b')).toBe('b 2');
   expect(countPrograms()).toBe(1);
-  await engine.endKeptPrograms?.();
+  await engine.endPersistentPrograms?.();
   expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   expect(await ask(ANSWER, 'c')).toBe('c 1');
 });
