@@ -105,7 +105,9 @@ class RunCreation {
     this.#isInDoubt = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
   }
 
-  /** Sends the creation until its answer is certain, or searches for the run that it may have made. */
+  /**
+   * Sends the creation until its answer is certain, or searches for the run that it may have made.
+   */
   async complete(): Promise<CreationResult> {
     const { clock, signal } = this.#parts.ctx;
     for (let attempt = 1; ; attempt++) {
@@ -283,8 +285,8 @@ class RunCreation {
 
   /**
    * Looks once for the run after `--timeout`, and returns the error to throw. If the service keeps
-   * keys, the creation is sent again, which returns the run that it made; otherwise the list of runs
-   * is searched.
+   * keys, the creation is sent again, which returns the run that it made; otherwise the list of
+   * runs is searched.
    */
   async #settleAfterTimeout(reason: TimeLimitError, limitSignal: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;

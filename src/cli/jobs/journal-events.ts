@@ -19,7 +19,9 @@ export const FORGOTTEN_ID_PREFIX = 'forgotten ';
  */
 const JOURNAL_VERSION = 1;
 
-/** Matches the id of an old handover, such as `provider-batch:6f1d…` or `provider-batch:6f1d…/rows`. */
+/**
+ * Matches the id of an old handover, such as `provider-batch:6f1d…` or `provider-batch:6f1d…/rows`.
+ */
 const OLD_HANDOVER_ID = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
 
 /** Rows are handed over to a provider as one of its batches. */

@@ -101,7 +101,9 @@ export class RequestPace implements Pace {
     this.#isThrottlingReported = true;
   }
 
-  /** Waits for the gap after the last request, and for pauses, including one that begins meanwhile. */
+  /**
+   * Waits for the gap after the last request, and for pauses, including one that begins meanwhile.
+   */
   async #waitForTurn(signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
     this.#throwIfNoTurn(signal);
@@ -160,8 +162,8 @@ export class RequestPace implements Pace {
 }
 
 /**
- * Returns the tightest policy of a `RateLimit-Policy` header in requests per second, or undefined if
- * it has none.
+ * Returns the tightest policy of a `RateLimit-Policy` header in requests per second, or undefined
+ * if it has none.
  */
 function parseRate(header: string): number | undefined {
   const rates = header.split(',').flatMap(policy => {

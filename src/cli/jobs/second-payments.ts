@@ -11,8 +11,8 @@ export function reportSecondPayments({ io }: Pick<Context, 'io'>, count: number)
 }
 
 /**
- * Returns the step of an earlier creation that may have made a run without a known id, or undefined if
- * there is none.
+ * Returns the step of an earlier creation that may have made a run without a known id, or undefined
+ * if there is none.
  */
 export function findUnknownRunStep(
   { states, settlements }: RecalledJobs,

@@ -73,7 +73,10 @@ async function readRunRequest(
   };
 }
 
-/** Waits for a reservation in the budget. Releases it and throws if the call was cancelled meanwhile. */
+/**
+ * Waits for a reservation in the budget. Releases it and throws if the call was cancelled
+ * meanwhile.
+ */
 async function releaseIfCancelled(
   pendingReservation: Promise<Reservation>,
   signal: AbortSignal,

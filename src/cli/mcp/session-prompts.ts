@@ -203,7 +203,9 @@ function hasLabel(name: string): boolean {
   return separator > 0 && findLabelFault(name.slice(separator + 1)) === undefined;
 }
 
-/** Returns the result of a look-up, or undefined if the prompt is withdrawn or its label removed. */
+/**
+ * Returns the result of a look-up, or undefined if the prompt is withdrawn or its label removed.
+ */
 async function unlessMissing<T>(lookUp: Promise<T>): Promise<T | undefined> {
   try {
     return await unlessNotFound(lookUp);

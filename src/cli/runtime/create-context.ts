@@ -174,8 +174,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeLimitError` at its
- * end.
+ * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeLimitError`
+ * at its end.
  *
  * @param onTimeUp called after that
  */

@@ -25,8 +25,8 @@ interface DirectoryOptions {
 /**
  * Returns the directories of the platform, or those that the environment names.
  *
- * @throws {CliError} CONFIG_ERROR if the user has no home directory, and the environment doesn't name
- * every directory
+ * @throws {CliError} CONFIG_ERROR if the user has no home directory, and the environment doesn't
+ * name every directory
  */
 export function resolveDirectories(
   env: Env,

@@ -103,8 +103,8 @@ class SavedImages {
   }
 
   /**
-   * Returns the `data:` URL of a saved output. If the output is elsewhere or can't be shown, adds it
-   * to `omittedPaths` and returns undefined.
+   * Returns the `data:` URL of a saved output. If the output is elsewhere or can't be shown, adds
+   * it to `omittedPaths` and returns undefined.
    */
   async readDataUrl(savedTo: string): Promise<string | undefined> {
     const isElsewhere = isOnOtherComputer(savedTo);

@@ -62,7 +62,9 @@ export interface UnfinishedBatch {
   readonly of: number | undefined;
 }
 
-/** Reads the progress of a batch. Returns undefined if it has ended, because its journal is gone. */
+/**
+ * Reads the progress of a batch. Returns undefined if it has ended, because its journal is gone.
+ */
 export async function readUnfinished(
   resultsPath: string,
   cwd: string,

@@ -16,7 +16,9 @@ import {
 } from './results-file.ts';
 import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.ts';
 
-/** Results as JSON, one line for each result; a row that was run again has several until the end. */
+/**
+ * Results as JSON, one line for each result; a row that was run again has several until the end.
+ */
 export class JsonlResults implements ResultsSink {
   readonly states: Map<string, ResultState>;
   readonly hasEarlierResults: boolean;

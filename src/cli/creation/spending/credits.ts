@@ -15,7 +15,8 @@ export function fromCredits(amount: Credits): number {
 }
 
 /**
- * Returns the credits in a service's answer, or undefined if the value is not a number of 0 or more.
+ * Returns the credits in a service's answer, or undefined if the value is not a number of 0 or
+ * more.
  */
 export function parseCredits(value: unknown): Credits | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0

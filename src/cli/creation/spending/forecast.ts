@@ -152,7 +152,8 @@ export class Forecast {
   }
 
   /**
-   * Returns the assumptions behind an estimate in dollars, in parentheses, or empty if there are none.
+   * Returns the assumptions behind an estimate in dollars, in parentheses, or an empty text if
+   * there are none.
    */
   #formatBasis(): string {
     const tableDate = this.#findTableDate();
@@ -189,7 +190,7 @@ function sumCredits(forecasts: readonly CreationForecast[]): Credits | undefined
   return addUp(forecasts.map(({ credits }) => credits));
 }
 
-/** Returns a clause with the caps that the amounts exceed, or empty if they exceed none. */
+/** Returns a clause with the caps that the amounts exceed, or an empty text if they exceed none. */
 function formatExceededCaps({ cost, credits }: Caps, caps: Caps): string {
   const exceededFlags: string[] = [];
   if (exceedsCap(cost, caps.cost)) exceededFlags.push('--max-cost');

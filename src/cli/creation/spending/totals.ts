@@ -14,8 +14,8 @@ export interface RunSpend {
 }
 
 /**
- * Returns the tokens of a failed run; undefined for any other run. The run itself reports 0, even if
- * its model has counted some.
+ * Returns the tokens of a failed run; undefined for any other run. The run itself reports 0, even
+ * if its model has counted some.
  */
 export function getFailedRunTokens(run: Run | undefined, { tokens }: RunSpend): number | undefined {
   return run?.runStatus === 'failed' ? tokens : undefined;
