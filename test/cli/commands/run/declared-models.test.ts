@@ -5,18 +5,20 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 
-const SCRIPT = `
+/** A program that answers in capitals, logs each question, and fails for one that ends in `bad`. */
+const PROGRAM_SCRIPT = `
 const question = require('node:fs').readFileSync(0, 'utf8').trim();
 require('node:fs').appendFileSync(LOG, question + '\\n');
 if (question.endsWith('bad')) { console.error('no idea'); process.exit(3); }
 console.log(JSON.stringify({ text: question.toUpperCase(), cost: 0.02, in: 100, out: 10 }));
 `;
 
-function machine(...entries: object[]) {
+/** Creates a home directory with models.yaml, a prompt and rows; programs default to that script. */
+function createMachine(...entries: object[]) {
   const home = temporaryDirectory();
   const script = path.join(home, 'ask.cjs');
   const log = path.join(home, 'asked.log');
-  writeFileSync(script, SCRIPT.replace('LOG', JSON.stringify(log)));
+  writeFileSync(script, PROGRAM_SCRIPT.replace('LOG', JSON.stringify(log)));
   const bot = { program: [process.execPath, '${here}/ask.cjs'], output: 'text' };
   const models = entries.map(entry => ({
     modality: 'text',
@@ -32,7 +34,7 @@ function machine(...entries: object[]) {
 
   return {
     home,
-    asked: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
+    readQuestions: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
     promptrun: async (...argv: string[]) => {
       const { exitCode, stdout, stderr } = await runInProcess(argv, { home, local: localService });
       return { exitCode, stdout: stdout(), stderr: stderr() };
@@ -46,7 +48,7 @@ const BATCH = ['batch', 'say.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'
 
 describe('a program as a model', () => {
   it('runs, records and replays a program like any other model', async () => {
-    const { promptrun, asked } = machine({
+    const { promptrun, readQuestions } = createMachine({
       model: 'bot',
       cost: 'cost',
       tokens: { input: 'in', output: 'out' },
@@ -59,7 +61,7 @@ describe('a program as a model', () => {
       exitCode: 0,
       stdout: 'SAY IT\n',
     });
-    expect(asked()).toEqual(['say it']);
+    expect(readQuestions()).toEqual(['say it']);
 
     const { stdout } = await promptrun('usage', '--by', 'model', '--json');
     expect(JSON.parse(stdout)).toMatchObject([
@@ -68,7 +70,7 @@ describe('a program as a model', () => {
   });
 
   it('runs a program of a models file only if --models names the file', async () => {
-    const { promptrun } = machine({ model: 'bot' });
+    const { promptrun } = createMachine({ model: 'bot' });
     expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: EXIT.usage });
     expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({
       exitCode: EXIT.usage,
@@ -84,9 +86,12 @@ describe('a program as a model', () => {
     expect(stderr).toMatch(/other\.yaml can't be read: it does not exist/);
   });
 
-  it('exits with 5 if the program fails', async () => {
+  it('reports why a program failed or could not be started', async () => {
     const gone = { model: 'gone', program: ['no-such-program-anywhere'] };
-    const { promptrun } = machine({ model: 'bot' }, gone, { model: 'odd', output: 'nothing' });
+    const { promptrun } = createMachine({ model: 'bot' }, gone, {
+      model: 'odd',
+      output: 'nothing',
+    });
 
     expect(await promptrun(...RUN, 'q=bad', ...MODELS)).toMatchObject({
       exitCode: EXIT.runFailed,
@@ -103,16 +108,16 @@ describe('a program as a model', () => {
   });
 
   it('starts the first run of a batch alone under a cap if only answers show the cost', async () => {
-    const { promptrun, asked } = machine({ model: 'bot', cost: 'cost' });
+    const { promptrun, readQuestions } = createMachine({ model: 'bot', cost: 'cost' });
     const first = await promptrun(...BATCH, '--max-cost', '0.05');
     expect(first.exitCode).toBe(EXIT.capReached);
-    expect(asked()).toEqual(['say one', 'say two']);
+    expect(readQuestions()).toEqual(['say one', 'say two']);
     expect(await promptrun(...BATCH, '--resume', '--max-cost', '1')).toMatchObject({ exitCode: 0 });
-    expect(asked().toSorted()).toEqual(['say four', 'say one', 'say three', 'say two']);
+    expect(readQuestions().toSorted()).toEqual(['say four', 'say one', 'say three', 'say two']);
   });
 
   it('resumes an interrupted comparison without asking again', async () => {
-    const { home, promptrun, asked } = machine(
+    const { home, promptrun, readQuestions } = createMachine(
       { model: 'bot', cost: 'cost' },
       { model: 'free', price: { run: 0 } },
     );
@@ -124,24 +129,24 @@ describe('a program as a model', () => {
       exitCode: EXIT.capReached,
       stderr: expect.stringMatching(/To continue, add --resume/) as string,
     });
-    expect(asked().length).toBeLessThan(8);
+    expect(readQuestions().length).toBeLessThan(8);
 
     const second = await promptrun(...compare, '--resume', '--max-cost', '1');
     expect(second).toMatchObject({
       exitCode: 0,
       stderr: expect.stringMatching(/in all: 8 runs/) as string,
     });
-    expect(asked().toSorted()).toEqual(
+    expect(readQuestions().toSorted()).toEqual(
       ['bad', 'bad', 'four', 'four', 'one', 'one', 'three', 'three'].map(q => `say ${q}`),
     );
     expect(await promptrun(...compare, '--resume')).toMatchObject({
       exitCode: 0,
       stdout: second.stdout,
     });
-    expect(asked()).toHaveLength(8);
+    expect(readQuestions()).toHaveLength(8);
 
     await promptrun(...compare, '--resume', '--retry-failed');
-    expect(asked().slice(8)).toEqual(['say bad', 'say bad']);
+    expect(readQuestions().slice(8)).toEqual(['say bad', 'say bad']);
   });
 
   it('counts the tokens of a judge that an earlier invocation of the test paid for', async () => {
@@ -151,7 +156,7 @@ describe('a program as a model', () => {
       '-e',
       "console.log(JSON.stringify({ text: 'Yes.', in: 7, out: 2 }))",
     ];
-    const { home, promptrun, asked } = machine(
+    const { home, promptrun, readQuestions } = createMachine(
       { model: 'bot', tokens },
       { model: 'mild', program, tokens },
     );
@@ -167,7 +172,7 @@ describe('a program as a model', () => {
       exitCode: 0,
       stderr: expect.stringContaining('note: in all: 2 runs took 119 tokens, ') as string,
     });
-    expect(asked()).toHaveLength(1);
+    expect(readQuestions()).toHaveLength(1);
   });
 
   it('judges a comparison, and asks another or a failed judge again with --resume', async () => {
@@ -177,7 +182,7 @@ describe('a program as a model', () => {
     });
 
     const answers = (word: string): string => `console.log(JSON.stringify({ text: '${word}.' }))`;
-    const { home, promptrun, asked } = machine(
+    const { home, promptrun, readQuestions } = createMachine(
       { model: 'bot' },
       judge('mild', answers('Yes')),
       judge('strict', answers('No')),
@@ -217,21 +222,21 @@ describe('a program as a model', () => {
     const again = await compare('--judge', 'broken', '--resume', '--retry-unknown');
 
     expect(again).toMatchObject({ exitCode: 0, rates: '100 % passed' });
-    expect(asked()).toEqual(['say one', 'say one']);
+    expect(readQuestions()).toEqual(['say one', 'say one']);
   });
 
   it('refuses --max-cost for a program without a price, before it is started', async () => {
-    const { promptrun, asked } = machine({ model: 'bot' });
+    const { promptrun, readQuestions } = createMachine({ model: 'bot' });
     const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toMatch(
       /the price of the model bot is not known.*\n.*price: \{run: <dollars>\}/,
     );
-    expect(asked()).toEqual([]);
+    expect(readQuestions()).toEqual([]);
   });
 
   it('refuses --max-cost for a program without a price in a dry run too, even if its first row is faulty', async () => {
-    const { promptrun, home } = machine({ model: 'bot' });
+    const { promptrun, home } = createMachine({ model: 'bot' });
     writeFileSync(path.join(home, 'odd.jsonl'), '{"nope":"one"}\n{"q":"two"}\n');
     const batch = [
       'batch',
@@ -251,11 +256,11 @@ describe('a program as a model', () => {
   });
 
   it('starts a program that reported no cost only once under --max-cost', async () => {
-    const { promptrun, asked } = machine({ model: 'bot', cost: 'price' });
+    const { promptrun, readQuestions } = createMachine({ model: 'bot', cost: 'price' });
     expect(await promptrun(...BATCH, '--max-cost', '1')).toMatchObject({
       exitCode: EXIT.capReached,
     });
-    expect(asked()).toEqual(['say one']);
+    expect(readQuestions()).toEqual(['say one']);
   });
 });
 
@@ -263,14 +268,14 @@ describe('an address as a model', () => {
   it('refuses an address whose headers need variables that are not set', async () => {
     const address = 'https://127.0.0.1:1/';
     const headers = { authorization: 'Bearer ${env.PROMPTRUN_TESTS_BOT_KEY}' };
-    const { promptrun } = machine({ model: 'bot', address, headers });
+    const { promptrun } = createMachine({ model: 'bot', address, headers });
     const { exitCode, stderr } = await promptrun(...RUN, 'q=it', ...MODELS);
     expect(exitCode).toBe(EXIT.unauthorised);
     expect(stderr).toMatch(/error: PROMPTRUN_TESTS_BOT_KEY is not set, which the model bot sends/);
   });
 
   it('refuses a variable whose value would make a second header', async () => {
-    const { promptrun } = machine({
+    const { promptrun } = createMachine({
       model: 'bot',
       address: 'http://127.0.0.1:1/',
       headers: { q: '${input.q}' },
@@ -282,7 +287,7 @@ describe('an address as a model', () => {
 
 describe('models check', () => {
   it('asks every declared program and address', async () => {
-    const { promptrun } = machine(
+    const { promptrun } = createMachine(
       { model: 'bot', cost: 'cost' },
       { model: 'free', price: { run: 0 } },
     );
@@ -292,7 +297,7 @@ describe('models check', () => {
   });
 
   it('asks the named models, and exits with 5 if one failed', async () => {
-    const { promptrun } = machine(
+    const { promptrun } = createMachine(
       { model: 'bot', price: { run: 0.5 } },
       { model: 'gone', program: ['no-such-one'] },
     );
@@ -311,7 +316,7 @@ describe('models check', () => {
   });
 
   it('refuses a models file without a usable model, and says why', async () => {
-    const { promptrun } = machine({ model: 'bot', exec: 5 });
+    const { promptrun } = createMachine({ model: 'bot', exec: 5 });
     expect(await promptrun('models', 'check', ...MODELS)).toMatchObject({
       exitCode: EXIT.usage,
       stderr: expect.stringMatching(

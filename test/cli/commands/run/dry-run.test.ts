@@ -11,10 +11,19 @@ import { failure, scriptedServiceForTest, success } from '../../../support/scrip
 import { isPosix } from '../../../support/system.ts';
 import { PROMPT, runAgainst, VERSION } from './run-against-service.ts';
 
-const image = `data:image/png;base64,${png(1, 1).toString('base64')}`;
-const DRY = ['run', VERSION, '--image', image, '-o', 'quality=high', '--no-validate', '--dry-run'];
+const IMAGE_URL = `data:image/png;base64,${png(1, 1).toString('base64')}`;
+const DRY_RUN = [
+  'run',
+  VERSION,
+  '--image',
+  IMAGE_URL,
+  '-o',
+  'quality=high',
+  '--no-validate',
+  '--dry-run',
+];
 
-const bodyWith = (name: string): object => ({
+const buildBody = (name: string): object => ({
   promptVersionId: VERSION,
   inputs: {
     textInputs: { name },
@@ -24,7 +33,7 @@ const bodyWith = (name: string): object => ({
 });
 
 /** Returns the arguments and the input that a shell would give to curl for the printed command. */
-function pasted(command: string): { args: string[]; stdin: string } {
+function runPastedCommand(command: string): { args: string[]; stdin: string } {
   const curl = `curl() { printf '%s\\0' "$@"; printf '\\0'; cat; }`;
   const script = `${curl}\n${command}`;
   const out = execFileSync('sh', ['-c', script], {
@@ -39,16 +48,20 @@ describe('--dry-run', () => {
     'prints the body, and on standard error a curl command that sends it, but sends nothing',
     async () => {
       const service = await scriptedServiceForTest();
-      const { exitCode, stdout, stderr } = await runAgainst(service, [...DRY, '-i', 'name=Ada']);
+      const { exitCode, stdout, stderr } = await runAgainst(service, [
+        ...DRY_RUN,
+        '-i',
+        'name=Ada',
+      ]);
 
       expect(exitCode).toBe(0);
-      expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
+      expect(stdout()).toBe(`${JSON.stringify(buildBody('Ada'))}\n`);
       expect(stderr()).not.toContain('key-of-the-tests');
 
-      const { args, stdin } = pasted(stderr());
+      const { args, stdin } = runPastedCommand(stderr());
       expect(args).toContain(`${service.baseUrl}/runs`);
       expect(args).toContain('Authorization: Bearer k"ey');
-      expect(JSON.parse(stdin)).toEqual(bodyWith('Ada'));
+      expect(JSON.parse(stdin)).toEqual(buildBody('Ada'));
     },
   );
 
@@ -70,10 +83,14 @@ describe('--dry-run', () => {
       );
       await fc.assert(
         fc.asyncProperty(fc.array(part, { maxLength: 8 }), async parts => {
-          const { stderr } = await runAgainst(service, [...DRY, '-i', `name=${parts.join('')}`], {
-            home,
-          });
-          expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith(parts.join('')));
+          const { stderr } = await runAgainst(
+            service,
+            [...DRY_RUN, '-i', `name=${parts.join('')}`],
+            {
+              home,
+            },
+          );
+          expect(JSON.parse(runPastedCommand(stderr()).stdin)).toEqual(buildBody(parts.join('')));
         }),
         { numRuns: 20 },
       );
@@ -82,13 +99,13 @@ describe('--dry-run', () => {
 
   it('prints exactly the body with --json', async () => {
     const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), [
-      ...DRY,
+      ...DRY_RUN,
       '-i',
       'name=Ada',
       '--json',
       '-q',
     ]);
-    expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
+    expect(stdout()).toBe(`${JSON.stringify(buildBody('Ada'))}\n`);
     expect(stderr()).toBe('');
   });
 
@@ -148,7 +165,7 @@ describe('--dry-run', () => {
   });
 
   it.runIf(isPosix)('shows the names of images on a terminal', async () => {
-    const argv = [...DRY, '-i', 'name=Ada'];
+    const argv = [...DRY_RUN, '-i', 'name=Ada'];
     const terminal = { stdout: true };
     const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), argv, { terminal });
 
@@ -158,7 +175,7 @@ describe('--dry-run', () => {
       terminal,
     });
     expect(json.stdout()).toBe(stdout());
-    expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
+    expect(JSON.parse(runPastedCommand(stderr()).stdin)).toEqual(buildBody('Ada'));
   });
 
   it.runIf(isPosix)(
@@ -176,7 +193,7 @@ describe('--dry-run', () => {
         '--image',
         file,
         '--image',
-        image,
+        IMAGE_URL,
         '--dry-run',
       ];
 
@@ -190,7 +207,7 @@ describe('--dry-run', () => {
       expect(stderr().length).toBeLessThan(1000);
 
       const pictures = [png(200, 200), png(1, 1)].map(bytes => bytes.toString('base64'));
-      expect(JSON.parse(pasted(stderr()).stdin)).toEqual({
+      expect(JSON.parse(runPastedCommand(stderr()).stdin)).toEqual({
         promptVersionId: VERSION,
         inputs: {
           textInputs: { name },

@@ -25,18 +25,18 @@ import {
 import { PICTURE, RUN_IT, serviceWithOutputs } from './service-with-outputs.ts';
 
 describe('--save', () => {
-  const media = (answer: PlainAnswer): Exchange => ({
+  const expectDownload = (answer: PlainAnswer): Exchange => ({
     expect: { method: 'GET', path: /^\/media/, headers: { authorization: null, cookie: null } },
     answer,
   });
 
-  const picture = (body: Uint8Array = PICTURE, type = 'image/png'): PlainAnswer => ({
+  const createImageAnswer = (body: Uint8Array = PICTURE, type = 'image/png'): PlainAnswer => ({
     headers: { 'content-type': type },
     body,
   });
 
   /** Returns a service whose run has these outputs; `/media…` leads to the service itself. */
-  async function serviceWith(
+  async function startServiceWith(
     outputs: readonly OutputItem[],
     ...downloads: Exchange[]
   ): Promise<ScriptedService> {
@@ -67,10 +67,10 @@ describe('--save', () => {
       { type: 'video', data: '/media/b' },
     ];
 
-    const service = await serviceWith(
+    const service = await startServiceWith(
       outputs,
-      media(picture()),
-      media(picture(Buffer.from('film'), 'video/mp4')),
+      expectDownload(createImageAnswer()),
+      expectDownload(createImageAnswer(Buffer.from('film'), 'video/mp4')),
     );
     const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
 
@@ -111,7 +111,7 @@ describe('--save', () => {
     writeFileSync(out, 'mine');
     const outputs = [{ type: 'image', data: '/media/a' }];
     const saved = await runAgainst(
-      await serviceWith(outputs, media(picture())),
+      await startServiceWith(outputs, expectDownload(createImageAnswer())),
       [...RUN_IT, '--save'],
       {
         home,
@@ -122,7 +122,7 @@ describe('--save', () => {
     expect(readFileSync(out, 'utf8')).toBe('mine');
 
     const forced = await runAgainst(
-      await serviceWith(outputs, media(picture())),
+      await startServiceWith(outputs, expectDownload(createImageAnswer())),
       [...RUN_IT, '--save', '--force'],
       { home },
     );
@@ -131,7 +131,10 @@ describe('--save', () => {
   });
 
   it('prints the path of each saved output in JSON', async () => {
-    const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
+    const service = await startServiceWith(
+      [{ type: 'image', data: '/media/a' }],
+      expectDownload(createImageAnswer()),
+    );
     const { stdout } = await runAgainst(service, [
       ...RUN_IT,
       '--save',
@@ -149,16 +152,19 @@ describe('--save', () => {
       { headers: { 'content-type': 'text/html' }, body: '<html>' },
       'returns text/html, not an image',
     ],
-    ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
-    ['is empty', picture(Buffer.alloc(0)), 'returned no bytes'],
+    ['is cut short', { ...createImageAnswer(), cutAfter: 10 }, 'no complete answer'],
+    ['is empty', createImageAnswer(Buffer.alloc(0)), 'returned no bytes'],
   ])(
     'exits with 1 if an image %s, after the results are printed, and leaves no partial file',
     async (_, answer, why) => {
       const home = temporaryDirectory();
-      const service = await serviceWith([textOutput('good'), { type: 'image', data: '/media/a' }], {
-        ...media(answer),
-        times: 'any',
-      });
+      const service = await startServiceWith(
+        [textOutput('good'), { type: 'image', data: '/media/a' }],
+        {
+          ...expectDownload(answer),
+          times: 'any',
+        },
+      );
       const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], {
         home,
       });
@@ -180,7 +186,7 @@ describe('--save', () => {
   );
 
   it('names the run if --query fails on its result', async () => {
-    const service = await serviceWith([textOutput('good')]);
+    const service = await startServiceWith([textOutput('good')]);
     const { exitCode, stdout, stderr } = await runAgainst(service, [
       ...RUN_IT,
       '--query',
@@ -219,7 +225,7 @@ describe('--save', () => {
     expect(readdirSync(home)).toEqual(['out']);
   });
 
-  it('exits 1 after printing the results if the directory can no longer be created', async () => {
+  it('exits with 1 after printing the results if the directory can no longer be created', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest({
       expect: { method: 'POST', path: '/runs' },
@@ -239,8 +245,8 @@ describe('--save', () => {
   });
 
   it('says after an interruption that the run has ended, and how to save it', async () => {
-    const service = await serviceWith([{ type: 'image', data: '/media/a' }], {
-      ...media(picture()),
+    const service = await startServiceWith([{ type: 'image', data: '/media/a' }], {
+      ...expectDownload(createImageAnswer()),
       answer: () => {
         running.raise('SIGINT');
         return 'silence';
@@ -264,9 +270,9 @@ describe('--save', () => {
   });
 
   it('detects the type of an image from its bytes if the server sends none', async () => {
-    const service = await serviceWith(
+    const service = await startServiceWith(
       [{ type: 'image', data: '/media/a' }],
-      media(picture(PICTURE, 'application/octet-stream')),
+      expectDownload(createImageAnswer(PICTURE, 'application/octet-stream')),
     );
     expect((await runAgainst(service, [...RUN_IT, '--save'])).stdout()).toBe(`${RUN}-1.png\n`);
   });
@@ -307,9 +313,9 @@ describe('--save -', () => {
     [90, 'out'],
   ])(
     'names the run if its media is ready only after --timeout: %i s, --save %s',
-    async (asked, place) => {
+    async (retryAfterSeconds, place) => {
       const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
-        'retry-after': String(asked),
+        'retry-after': String(retryAfterSeconds),
       });
       const service = await scriptedServiceForTest(
         {

@@ -21,7 +21,7 @@ const SCHEMA = {
   required: ['items'],
 };
 
-function schemaFile(schema: unknown): string {
+function writeSchemaFile(schema: unknown): string {
   const file = path.join(temporaryDirectory(), 'schema.json');
   writeFileSync(file, typeof schema === 'string' ? schema : JSON.stringify(schema));
   return file;
@@ -35,7 +35,7 @@ async function runWithSchema(
   const service = await scriptedServiceForTest(
     creation(succeededRun({ outputs: [textOutput(data)] })),
   );
-  return runAgainst(service, ['run', VERSION, '--schema', schemaFile(schema), ...more]);
+  return runAgainst(service, ['run', VERSION, '--schema', writeSchemaFile(schema), ...more]);
 }
 
 describe('--schema', () => {
@@ -98,7 +98,7 @@ describe('--schema', () => {
       'run',
       VERSION,
       '--schema',
-      schemaFile(schema),
+      writeSchemaFile(schema),
     ]);
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).toMatch(message);

@@ -7,28 +7,28 @@ import { localService } from '../../../../src/main.ts';
 import { type Captured, startInProcess, temporaryDirectory } from '../../../support/context.ts';
 
 /**
- * Starts a model that answers in pieces; each but the first is sent once the test has looked at the
- * command.
+ * Starts a model that sends the first piece of its answer at once, and the rest when the test calls
+ * `sendRest`.
  */
-async function streamingModel(
+async function startStreamingModel(
   pieces: readonly string[],
-): Promise<{ home: string; answer: () => Promise<void> }> {
-  let asked: (response: ServerResponse) => void = () => {};
+): Promise<{ home: string; sendRest: () => Promise<void> }> {
+  let resolveResponse: (response: ServerResponse) => void = () => {};
   const response = new Promise<ServerResponse>(resolve => {
-    asked = resolve;
+    resolveResponse = resolve;
   });
-  const answer = async (): Promise<void> => {
-    const open = await response;
-    for (const piece of pieces.slice(1)) open.write(chunk({ content: piece }));
-    open.write(chunk({}, 'stop'));
-    open.end('data: [DONE]\n\n');
+  const sendRest = async (): Promise<void> => {
+    const openResponse = await response;
+    for (const piece of pieces.slice(1)) openResponse.write(chunk({ content: piece }));
+    openResponse.write(chunk({}, 'stop'));
+    openResponse.end('data: [DONE]\n\n');
   };
 
   const server = createServer((request, opened) => {
     request.resume();
     opened.writeHead(200, { 'content-type': 'text/event-stream' });
     opened.write(chunk({ role: 'assistant', content: pieces[0] ?? '' }));
-    asked(opened);
+    resolveResponse(opened);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -43,7 +43,7 @@ async function streamingModel(
     `models: [{model: llama, modality: text, provider: here}]\nproviders: {here: {baseUrl: "http://127.0.0.1:${port}/v1"}}\n`,
   );
 
-  return { home, answer };
+  return { home, sendRest };
 }
 
 function chunk(delta: object, finish_reason: string | null = null): string {
@@ -51,25 +51,25 @@ function chunk(delta: object, finish_reason: string | null = null): string {
   return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'llama', choices })}\n\n`;
 }
 
-async function until(running: Captured, text: string): Promise<void> {
+async function waitForOutput(running: Captured, text: string): Promise<void> {
   while (!running.stdout().includes(text)) await new Promise(resolve => setImmediate(resolve));
 }
 
 const RUN = ['run', 'hello', '-i', 'name=Ada', '-m', 'llama'];
 
-describe('a text that comes in pieces', () => {
+describe('streamed text', () => {
   it('prints the pieces of a text on a terminal as they arrive, sanitised and once', async () => {
-    const { home, answer } = await streamingModel(['Good \u001b[2J', 'morning', ', Ada!']);
+    const { home, sendRest } = await startStreamingModel(['Good \u001b[2J', 'morning', ', Ada!']);
     const running = startInProcess(RUN, {
       home,
       local: localService,
       terminal: { stdout: true, stderr: true },
     });
-    await until(running, 'Good ^[[2J');
+    await waitForOutput(running, 'Good ^[[2J');
 
     expect(running.stdout()).toBe('Good ^[[2J');
 
-    await answer();
+    await sendRest();
     expect(await running.ended).toBe(0);
     expect(running.stdout()).toBe('Good ^[[2Jmorning, Ada!\n');
 
@@ -83,11 +83,11 @@ describe('a text that comes in pieces', () => {
     ['a pipe', RUN, false],
     ['--no-stream', [...RUN, '--no-stream'], true],
   ])('prints the whole text at the end to %s', async (_, argv, stdout) => {
-    const { home, answer } = await streamingModel(['Good ', 'morning']);
+    const { home, sendRest } = await startStreamingModel(['Good ', 'morning']);
     const running = startInProcess(argv, { home, local: localService, terminal: { stdout } });
-    const whole = until(running, 'Good').then(() => running.stdout());
-    await answer();
+    const firstOutput = waitForOutput(running, 'Good').then(() => running.stdout());
+    await sendRest();
     expect(await running.ended).toBe(0);
-    expect(await whole).toBe('Good morning\n');
+    expect(await firstOutput).toBe('Good morning\n');
   });
 });
