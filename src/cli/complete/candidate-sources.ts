@@ -8,7 +8,7 @@ import {
 } from '../core/command-spec.ts';
 import { formatIsoAge } from '../core/durations.ts';
 import { readInputFields } from '../inputs/read-input-fields.ts';
-import { completePaths } from '../questions/complete-path.ts';
+import { listPathCompletions } from '../questions/path-completions.ts';
 import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { CachedFacts, KnownPrompt } from './cached-facts.ts';
@@ -52,12 +52,12 @@ export const suggestFlags: CandidateSource = ({ typedCommand: { flags, flagValue
 const createFileSource =
   (pattern: RegExp): CandidateSource =>
   ({ ctx: { cwd, env }, typedPart }) =>
-    completePaths(typedPart, { cwd, home: findHomeDirectory(env) }, name => pattern.test(name)).map(
-      value => ({
-        value,
-        isPartial: value.endsWith('/'),
-      }),
-    );
+    listPathCompletions(typedPart, { cwd, home: findHomeDirectory(env) }, name =>
+      pattern.test(name),
+    ).map(value => ({
+      value,
+      isPartial: value.endsWith('/'),
+    }));
 
 const suggestFiles = createFileSource(/./u);
 const suggestPromptFiles = createFileSource(/\.prompt(?:\.ya?ml)?$/u);

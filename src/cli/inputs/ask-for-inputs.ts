@@ -133,7 +133,7 @@ async function askForNumber({
   const { type, default: defaultText = '' } = field;
   const hasNumber = defaultText.trim() !== '' && !Number.isNaN(Number(defaultText));
   const defaultNumber = hasNumber ? Number(defaultText) : undefined;
-  const question = { ...baseQuestion, integer: type === 'integer', default: defaultNumber };
+  const question = { ...baseQuestion, isInteger: type === 'integer', default: defaultNumber };
   const answer = await prompter.number(question, signal);
   return answer === undefined ? undefined : String(answer);
 }
@@ -254,14 +254,14 @@ async function askForImage(
 ): Promise<string> {
   const prompter = await ctx.prompter();
   const message = name ?? label;
-  const proposes = (file: string): boolean => IMAGE_NAME.test(file);
+  const isProposed = (file: string): boolean => IMAGE_NAME.test(file);
 
   const check = (answer: string): string | Promise<string | undefined> =>
     answer === '-'
       ? 'Standard input is this terminal: give a file or an https URL.'
       : explainProblem(() => openImage(ctx, answer), '--image: ');
 
-  return prompter.path({ message, description, proposes, check }, ctx.signal);
+  return prompter.path({ message, description, isProposed, check }, ctx.signal);
 }
 
 /** Reads `key=value` pairs like `--input`, until an empty line. */

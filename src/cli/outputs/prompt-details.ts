@@ -10,11 +10,11 @@ import { formatPlainRows, renderTerminalTable, type TableColumn } from '../termi
 import { present } from './present.ts';
 
 const INPUT_COLUMNS: readonly TableColumn[] = [
-  { title: 'INPUT', min: 8 },
+  { title: 'INPUT', minWidth: 8 },
   { title: 'NEEDED', dropOrder: 2 },
-  { title: 'DEFAULT', min: 8, dropOrder: 1 },
-  { title: 'CHOICES', min: 10, dropOrder: 3 },
-  { title: 'DESCRIPTION', min: 16 },
+  { title: 'DEFAULT', minWidth: 8, dropOrder: 1 },
+  { title: 'CHOICES', minWidth: 10, dropOrder: 3 },
+  { title: 'DESCRIPTION', minWidth: 16 },
 ];
 
 /**

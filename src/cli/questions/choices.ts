@@ -13,11 +13,15 @@ export function filterChoices<T>(
   const matches = choices.filter(({ name, description }) =>
     hasWords(`${name} ${description ?? ''}`),
   );
-  const begins = (choice: Choice<T>) => foldText(choice.name).startsWith(foldText(words).trim());
-  return [...matches.filter(begins), ...matches.filter(choice => !begins(choice))];
+  const beginsWithWords = (choice: Choice<T>) =>
+    foldText(choice.name).startsWith(foldText(words).trim());
+  return [
+    ...matches.filter(beginsWithWords),
+    ...matches.filter(choice => !beginsWithWords(choice)),
+  ];
 }
 
-/** Explains why the number of selected choices is not valid, if it isn't. */
+/** Explains why a number of selected choices is not valid; undefined if it is. */
 export function explainChoiceCount(
   count: number,
   {
@@ -37,13 +41,13 @@ export function formatChoiceCount(min: number, max: number): string {
   return min === 0 ? `at most ${max}` : `from ${min} to ${max}`;
 }
 
-/** Explains why a number is not valid, if it isn't. */
+/** Explains why a number is not valid; undefined if it is. */
 export function explainNumberProblem(
   value: number,
-  { integer = false }: { readonly integer?: boolean },
+  { isInteger = false }: { readonly isInteger?: boolean },
 ): string | undefined {
   if (!Number.isFinite(value)) return 'Enter a number.';
-  if (integer && !Number.isInteger(value)) return 'Enter a whole number.';
+  if (isInteger && !Number.isInteger(value)) return 'Enter a whole number.';
   return Math.abs(value) > Number.MAX_SAFE_INTEGER
     ? 'This number is too large to be kept exactly.'
     : undefined;

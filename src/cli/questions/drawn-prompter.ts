@@ -5,7 +5,6 @@ import { fitOnLine, wrapParagraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { explainChoiceCount, explainNumberProblem, filterChoices } from './choices.ts';
 import { editText } from './edit-text.ts';
-import { completePath, resolveTypedPath } from './path-completion.ts';
 import type {
   Choice,
   ChoiceQuestion,
@@ -21,21 +20,28 @@ import type {
 } from './question.ts';
 import { createQuestionTheme, type KeyHints } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
-import { TypedAhead } from './typed-ahead.ts';
+import { TypeAheadBuffer } from './type-ahead-buffer.ts';
+import { completePath, resolveTypedPath } from './typed-path.ts';
 
-/** Maximum number of visible list lines, and the number of other lines that a question needs. */
+/** Maximum number of visible lines of a list. */
 const MAX_LISTED_LINES = 10;
-const OTHER_LINES = 8;
-const MIN_LINES = 3;
 
-/** Columns for the mark before a question, or for the cursor and tick of a choice. */
+/** Minimum number of visible lines of a list. */
+const MIN_LISTED_LINES = 3;
+
+/** Number of lines that a question needs besides its list. */
+const OTHER_LINE_COUNT = 8;
+
+/** Columns for the mark before a question. */
 const MESSAGE_MARGIN = 4;
+
+/** Columns for the cursor and the tick of a choice. */
 const CHOICE_MARGIN = 5;
 
 /** Asks with questions that @inquirer/prompts draws in streams. */
 export class DrawnPrompter implements Omit<Prompter, 'list'> {
   readonly #options: PrompterOptions;
-  readonly #typedAhead = new TypedAhead();
+  readonly #typedAhead = new TypeAheadBuffer();
 
   constructor(options: PrompterOptions) {
     this.#options = options;
@@ -50,8 +56,8 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const config = { ...this.#buildConfig(question), default: defaultText, required, validate };
     if (lines === 'refused') return this.#ask(signal, streams => input(config, streams));
 
-    const edit = (text: string, left: AbortSignal) =>
-      lendTerminal(this.#options, left, () => editText(text, { env, signal: left }));
+    const edit = (text: string, editSignal: AbortSignal) =>
+      lendTerminal(this.#options, editSignal, () => editText(text, { env, signal: editSignal }));
     const editor = lines === undefined && { edit };
 
     return runWithBracketedPaste(this.#options, () =>
@@ -61,9 +67,12 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     );
   }
 
-  async path({ proposes, check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
+  async path(
+    { isProposed, check, ...question }: PathQuestion,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { cwd, env } = this.#options;
-    const pathContext = { cwd, home: findHomeDirectory(env), proposes };
+    const pathContext = { cwd, home: findHomeDirectory(env), isProposed };
     const config = {
       ...this.#buildConfig(question),
       required: true,
@@ -79,11 +88,11 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
   }
 
   number(
-    { default: defaultNumber, required = false, integer = false, ...question }: NumberQuestion,
+    { default: defaultNumber, required = false, isInteger = false, ...question }: NumberQuestion,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const validate = (answer?: number) =>
-      (answer === undefined ? undefined : explainNumberProblem(answer, { integer })) ?? true;
+      (answer === undefined ? undefined : explainNumberProblem(answer, { isInteger })) ?? true;
     const limits = { step: 'any' as const, required, validate, default: defaultNumber };
     return this.#ask(signal, streams =>
       number({ ...this.#buildConfig(question), ...limits }, streams),
@@ -155,7 +164,10 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const { stderr } = this.#options.io;
     return {
       message: fitOnLine(message, stderr.columns - MESSAGE_MARGIN),
-      pageSize: Math.max(MIN_LINES, Math.min(MAX_LISTED_LINES, stderr.rows - OTHER_LINES)),
+      pageSize: Math.max(
+        MIN_LISTED_LINES,
+        Math.min(MAX_LISTED_LINES, stderr.rows - OTHER_LINE_COUNT),
+      ),
       theme: createQuestionTheme(this.#options, description, moreKeys),
     };
   }
@@ -184,7 +196,7 @@ interface QuestionStreams {
  * @throws {QuestionCancelledError} on Ctrl-C, on Ctrl-D on an empty line, and if the terminal goes away
  */
 async function askUntilLeft<T>(
-  { io, typedAhead }: { readonly io: Io; readonly typedAhead: TypedAhead },
+  { io, typedAhead }: { readonly io: Io; readonly typedAhead: TypeAheadBuffer },
   signal: AbortSignal,
   prompt: (streams: QuestionStreams) => Promise<T>,
 ): Promise<T> {
@@ -213,7 +225,7 @@ async function askUntilLeft<T>(
   const endSignal = AbortSignal.any([signal, questionLeft.signal]);
   try {
     const answer = prompt(createQuestionStreams(io, endSignal));
-    typedAhead.giveBack(input);
+    typedAhead.restore(input);
     for (const [event, listener] of listeners) input.on(event, listener);
     return await answer;
   } catch (error) {
@@ -248,19 +260,19 @@ function createQuestionStreams(io: Io, signal: AbortSignal): QuestionStreams {
   };
 }
 
-const START_BRACKETING = '\u001b[?2004h';
-const STOP_BRACKETING = '\u001b[?2004l';
+const START_BRACKETED_PASTE = '\u001b[?2004h';
+const STOP_BRACKETED_PASTE = '\u001b[?2004l';
 
 /** Turns on bracketed paste in the terminal while `use` runs. */
 async function runWithBracketedPaste<T>(
   { io }: PrompterOptions,
   use: () => Promise<T>,
 ): Promise<T> {
-  io.err(START_BRACKETING);
+  io.err(START_BRACKETED_PASTE);
   try {
     return await use();
   } finally {
-    io.err(STOP_BRACKETING);
+    io.err(STOP_BRACKETED_PASTE);
   }
 }
 
@@ -272,12 +284,12 @@ async function lendTerminal<T>(
 ): Promise<T> {
   const { stream } = io.stdin;
   stream.setRawMode?.(false);
-  io.err(STOP_BRACKETING);
+  io.err(STOP_BRACKETED_PASTE);
 
   try {
     return await use();
   } finally {
     stream.setRawMode?.(!signal.aborted);
-    if (!signal.aborted) io.err(START_BRACKETING);
+    if (!signal.aborted) io.err(START_BRACKETED_PASTE);
   }
 }

@@ -6,8 +6,7 @@ import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { explainChoiceCount, explainNumberProblem, filterChoices } from './choices.ts';
-import type { PathContext } from './complete-path.ts';
-import { resolveTypedPath } from './path-completion.ts';
+import type { PathContext } from './path-completions.ts';
 import type {
   AnswerCheck,
   Choice,
@@ -22,12 +21,13 @@ import type {
   SearchQuestion,
   TextQuestion,
 } from './question.ts';
+import { resolveTypedPath } from './typed-path.ts';
 
 /** Maximum length of a description, in columns. */
 const MAX_DESCRIPTION_WIDTH = 400;
 
 /** The problem of an empty answer to a question that requires one. */
-const EMPTY_ANSWER = 'Enter an answer.';
+const EMPTY_ANSWER_PROBLEM = 'Enter an answer.';
 
 interface LineQuestion extends Question {
   /** A text between the question and its colon. */
@@ -56,12 +56,12 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
   }
 
   number(
-    { default: defaultNumber, required = false, integer = false, ...question }: NumberQuestion,
+    { default: defaultNumber, required = false, isInteger = false, ...question }: NumberQuestion,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const defaultText = defaultNumber === undefined ? '' : String(defaultNumber);
     return this.#ask({ ...question, hint: formatDefaultHint(defaultText) }, signal, line =>
-      validateNumber(line.trim() || defaultText, { required, integer }),
+      validateNumber(line.trim() || defaultText, { required, isInteger }),
     );
   }
 
@@ -152,16 +152,16 @@ async function validateAnswer(
   answer: string,
   { required, check }: { readonly required: boolean; readonly check: AnswerCheck | undefined },
 ): Promise<ValidatedAnswer<string>> {
-  const problem = required && answer === '' ? EMPTY_ANSWER : await check?.(answer);
+  const problem = required && answer === '' ? EMPTY_ANSWER_PROBLEM : await check?.(answer);
   return problem === undefined ? { answer } : { problem };
 }
 
 function validateNumber(
   text: string,
-  { required, integer }: { readonly required: boolean; readonly integer: boolean },
+  { required, isInteger }: { readonly required: boolean; readonly isInteger: boolean },
 ): ValidatedAnswer<number | undefined> {
-  if (text === '') return required ? { problem: EMPTY_ANSWER } : { answer: undefined };
-  const problem = explainNumberProblem(Number(text), { integer });
+  if (text === '') return required ? { problem: EMPTY_ANSWER_PROBLEM } : { answer: undefined };
+  const problem = explainNumberProblem(Number(text), { isInteger });
   return problem === undefined ? { answer: Number(text) } : { problem };
 }
 
@@ -178,10 +178,13 @@ export function formatNumberedList<T>(choices: readonly Choice<T>[], columns: nu
 }
 
 /** Finds a choice by its name, else by its number, else by words that match no other. */
-export function findChoice<T>(choices: readonly Choice<T>[], typed: string): ValidatedAnswer<T> {
-  const choiceByNumber = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
-  const choiceByName = choices.find(({ name }) => name === typed);
-  const [first, ...others] = typed === '' ? [] : filterChoices(choices, typed);
+export function findChoice<T>(
+  choices: readonly Choice<T>[],
+  typedText: string,
+): ValidatedAnswer<T> {
+  const choiceByNumber = /^\d+$/u.test(typedText) ? choices[Number(typedText) - 1] : undefined;
+  const choiceByName = choices.find(({ name }) => name === typedText);
+  const [first, ...others] = typedText === '' ? [] : filterChoices(choices, typedText);
   const choice = choiceByName ?? choiceByNumber ?? (others.length === 0 ? first : undefined);
   if (choice !== undefined) return { answer: choice.value };
 
@@ -194,15 +197,17 @@ export function findChoice<T>(choices: readonly Choice<T>[], typed: string): Val
 /** Finds choices separated by commas, each in the form of `findChoice`. */
 export function findChoices<T>(
   question: MultiselectQuestion<T>,
-  typed: string,
+  typedText: string,
 ): ValidatedAnswer<readonly T[]> {
   const results =
-    typed === '' ? [] : typed.split(',').map(name => findChoice(question.choices, name.trim()));
+    typedText === ''
+      ? []
+      : typedText.split(',').map(name => findChoice(question.choices, name.trim()));
   const invalidResult = results.find(result => 'problem' in result);
   if (invalidResult !== undefined) return invalidResult;
 
   const chosenAnswers = results.flatMap(result => ('answer' in result ? [result.answer] : []));
-  const answers = new Set(typed === '' ? question.defaults : chosenAnswers);
+  const answers = new Set(typedText === '' ? question.defaults : chosenAnswers);
   const problem = explainChoiceCount(answers.size, question);
   return problem === undefined ? { answer: [...answers] } : { problem };
 }

@@ -30,7 +30,7 @@ export interface TextQuestion extends OpenQuestion<string> {
 
 export interface NumberQuestion extends OpenQuestion<number> {
   /** True to refuse fractions; default false. */
-  readonly integer?: boolean;
+  readonly isInteger?: boolean;
 }
 
 export interface ConfirmQuestion extends Question {
@@ -67,7 +67,7 @@ export interface MultiselectQuestion<T> extends Question {
 
 export interface PathQuestion extends Question {
   /** Returns true for file names to suggest; the user may type any other. */
-  readonly proposes: (fileName: string) => boolean;
+  readonly isProposed: (fileName: string) => boolean;
   readonly check?: AnswerCheck | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface TextConfig {
   /** Opens an editor in the terminal and returns the edited text. */
   readonly edit?: (text: string, signal: AbortSignal) => Promise<string>;
   /** Completes the typed text: the unambiguous part, and the candidates. */
-  readonly complete?: (typed: string) => {
+  readonly complete?: (typedText: string) => {
     readonly text: string;
     readonly candidates: readonly string[];
   };
@@ -43,8 +43,8 @@ export interface TextConfig {
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const theme = makeTheme<TextTheme>(config.theme);
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
-  const typed = useTypedLines(config.default);
-  const { earlierText, typedLine, defaultText } = typed;
+  const typedLines = useTypedLines(config.default);
+  const { earlierText, typedLine, defaultText } = typedLines;
   const typedText = earlierText + typedLine;
   const [feedback, setFeedback] = useState('');
   const prefix = usePrefix({ status, theme });
@@ -56,18 +56,19 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 
     const problem = isMissing ? 'Enter an answer.' : await config.validate(answer);
     if (problem === true) {
-      typed.setTypedLine(answer);
+      typedLines.setTypedLine(answer);
       setStatus('done');
       done(answer);
     } else {
-      typed.replace(rejectedText, line);
+      typedLines.replace(rejectedText, line);
       setFeedback(theme.style.error(problem));
       setStatus('idle');
     }
   };
 
   const edit = async (editor: NonNullable<TextConfig['edit']>, line: LineEditor): Promise<void> => {
-    setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
+    // Not 'loading', whose spinner would be drawn over the editor.
+    setStatus('editing');
     line.pause();
     const draft = typedText === '' ? defaultText : typedText;
     const text = await editor(draft, config.signal).catch((fault: unknown) => {
@@ -90,14 +91,14 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
       text: typedLine || defaultText,
       candidates: [],
     };
-    typed.replace(earlierText + text, line);
+    typedLines.replace(earlierText + text, line);
     setFeedback(theme.style.candidates(candidates));
   };
 
-  const takePaste = usePaste(typed.paste);
+  const consumePasteKey = usePaste(typedLines.paste);
 
   useKeypress(async (key, line) => {
-    if (status !== 'idle' || takePaste(key, line)) return;
+    if (status !== 'idle' || consumePasteKey(key, line)) return;
 
     setFeedback('');
     if (isEnterKey(key)) {
@@ -107,11 +108,11 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     } else if (isTabKey(key)) {
       complete(line);
     } else if (isBackspaceKey(key) && typedLine === '' && earlierText !== '') {
-      typed.replace(earlierText.slice(0, -1), line);
+      typedLines.replace(earlierText.slice(0, -1), line);
     } else if (isBackspaceKey(key) && typedLine === '') {
-      typed.dropDefault();
+      typedLines.dropDefault();
     } else {
-      typed.setTypedLine(line.line);
+      typedLines.setTypedLine(line.line);
     }
   });
 
@@ -126,7 +127,8 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 
 /** Keeps the lines that are typed, and changes them together with the line of the terminal. */
 function useTypedLines(initialDefault = '') {
-  const [earlierText, setEarlierText] = useState(''); // lines before the one that is typed, each with its line break
+  // The lines before the one that is typed, each with its line break.
+  const [earlierText, setEarlierText] = useState('');
   const [typedLine, setTypedLine] = useState('');
   const [defaultText, setDefaultText] = useState(initialDefault);
 
@@ -198,20 +200,22 @@ function formatTextBelow(
 }
 
 /**
- * Collects the keys of pasted text, so that its line breaks don't count as Enter. Returns all lines
- * but the last, which is already on the line of the question.
+ * Returns a function that takes a key if it belongs to pasted text, so that line breaks in it don't
+ * count as Enter, and returns true then.
+ *
+ * @param onPaste called with all pasted lines but the last, which is already on the question's line
  */
 function usePaste(
   onPaste: (lines: readonly string[], line: LineEditor) => void,
 ): (key: Key, line: LineEditor) => boolean {
-  const paste = useRef<{ readonly lines: string[]; line: string; after: string } | undefined>(
+  const paste = useRef<{ readonly lines: string[]; line: string; lastKeyName: string } | undefined>(
     undefined,
   );
 
   return (key, line) => {
     const { current } = paste;
     if (key.name === 'paste-start') {
-      paste.current = { lines: [], line: line.line, after: '' };
+      paste.current = { lines: [], line: line.line, lastKeyName: '' };
     } else if (current === undefined) {
       return false;
     } else if (key.name === 'paste-end') {
@@ -219,12 +223,13 @@ function usePaste(
       onPaste(current.lines, line);
     } else if (isEnterKey(key)) {
       // A carriage return and a line feed are one line break.
-      if (key.name !== 'enter' || current.after !== 'return') current.lines.push(current.line);
+      if (key.name !== 'enter' || current.lastKeyName !== 'return')
+        current.lines.push(current.line);
       current.line = '';
-      current.after = key.name;
+      current.lastKeyName = key.name;
     } else {
       current.line = line.line;
-      current.after = key.name;
+      current.lastKeyName = key.name;
     }
     return true;
   };

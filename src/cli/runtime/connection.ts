@@ -69,9 +69,10 @@ interface ServiceAccess
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const { formatCommand } = sources;
   const address = resolveAddress(sources);
-  if (sources.isReplay) return openReplay(sources, { isEmbedded: address.embedded, formatCommand });
+  if (sources.isReplay)
+    return openReplay(sources, { isEmbedded: address.isEmbedded, formatCommand });
 
-  if (address.embedded) {
+  if (address.isEmbedded) {
     if (!address.isChosen) introduceEmbedded(sources);
     return openEmbedded(sources, formatCommand);
   }

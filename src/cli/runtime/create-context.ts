@@ -254,7 +254,7 @@ class OpenConnections {
     this.#isClosed = true;
     const faults: unknown[] = [];
     for (const { connection, close } of await this.#listOpened()) {
-      if (!signal.aborted) await connection.resources.refreshIfAsked(signal, timeLeftMs());
+      if (!signal.aborted) await connection.resources.refreshIfRequested(signal, timeLeftMs());
       const cause = signal.aborted ? getStopCause(signal.reason) : undefined;
       await close(cause).catch((error: unknown) => faults.push(error));
     }

@@ -98,9 +98,9 @@ export class JsonFile<T extends JsonDocument> {
     );
   }
 
-  #damagedError(what: string): Error {
+  #damagedError(problem: string): Error {
     return configError(
-      `${this.path} is damaged: ${what}`,
+      `${this.path} is damaged: ${problem}`,
       'Repair it in an editor, or rename it to start with a new one.',
     );
   }

@@ -42,7 +42,11 @@ export class Settings {
     clock: Pick<Clock, 'sleep' | 'random'>,
   ) {
     this.#clock = clock;
-    this.#configFile = new JsonFile(path.join(directory, 'config.json'), clock, asConfigDocument);
+    this.#configFile = new JsonFile(
+      path.join(directory, 'config.json'),
+      clock,
+      parseConfigDocument,
+    );
   }
 
   /** The path of `config.json`. */
@@ -114,7 +118,7 @@ function sortByName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
  * Returns the document with missing parts filled in; for a damaged one, a text that explains the
  * fault.
  */
-function asConfigDocument(document: JsonDocument): ConfigDocument | string {
+function parseConfigDocument(document: JsonDocument): ConfigDocument | string {
   const { activeProfile, profiles = {}, aliases = {}, settings = {} } = document;
   if (activeProfile !== undefined && typeof activeProfile !== 'string') {
     return '`activeProfile` is not a string';
@@ -122,12 +126,12 @@ function asConfigDocument(document: JsonDocument): ConfigDocument | string {
 
   if (!isJsonObject(profiles)) return '`profiles` is not an object';
 
-  const strayProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
-  if (strayProfile !== undefined) return `the profile \`${strayProfile}\` has no \`baseUrl\``;
+  const invalidProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
+  if (invalidProfile !== undefined) return `the profile \`${invalidProfile}\` has no \`baseUrl\``;
   if (!isJsonObject(aliases)) return '`aliases` is not an object';
 
-  const strayAlias = Object.keys(aliases).find(name => typeof aliases[name] !== 'string');
-  if (strayAlias !== undefined) return `the alias \`${strayAlias}\` is not a string`;
+  const invalidAlias = Object.keys(aliases).find(name => typeof aliases[name] !== 'string');
+  if (invalidAlias !== undefined) return `the alias \`${invalidAlias}\` is not a string`;
   if (!isJsonObject(settings)) return '`settings` is not an object';
   return { ...document, profiles, aliases, settings } as ConfigDocument;
 }

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { listUnpackFolders } from '../../files/installed/unpacked-file.ts';
 import type { Env } from '../../utils/env.ts';
-import { PROMPTS_FILE } from './caches/prompt-cache.ts';
-import { RESOURCES_FILE } from './caches/resource-cache.ts';
+import { PROMPTS_FILE_NAME } from './caches/prompt-cache.ts';
+import { RESOURCES_FILE_NAME } from './caches/resource-cache.ts';
 import type { Settings } from './settings.ts';
 
 /** A place where something is kept on this machine. */
@@ -67,12 +67,12 @@ export function listStoredItems({
     },
     {
       name: 'resources',
-      path: path.join(directory, RESOURCES_FILE),
+      path: path.join(directory, RESOURCES_FILE_NAME),
       holds: 'cache: models and run options',
     },
     {
       name: 'prompts',
-      path: path.join(directory, PROMPTS_FILE),
+      path: path.join(directory, PROMPTS_FILE_NAME),
       holds: 'cache: prompts that were read',
     },
     {

@@ -3,7 +3,7 @@ import type { Env } from '../../utils/env.ts';
 import type { Sink } from './io.ts';
 
 /** Matches values of TERM such as `xterm-256color` and `xterm-kitty`. */
-const TERMS_WITH_256_COLOURS = /256|kitty|ghostty|wezterm|alacritty|direct/i;
+const TERM_WITH_256_COLOURS = /256|kitty|ghostty|wezterm|alacritty|direct/i;
 
 /** Returns the colour support of a stream: 0 none, 1 basic, 2 256 colours, 3 millions. */
 export function detectColourLevel(
@@ -34,7 +34,7 @@ function parseForcedLevel(value: string | undefined): ColorSupportLevel | undefi
 
 function detectTerminalLevel(env: Env): ColorSupportLevel {
   if (env['COLORTERM'] === 'truecolor' || env['COLORTERM'] === '24bit') return 3;
-  return TERMS_WITH_256_COLOURS.test(env['TERM'] ?? '') ? 2 : 1;
+  return TERM_WITH_256_COLOURS.test(env['TERM'] ?? '') ? 2 : 1;
 }
 
 const COLOUR_FUNCTIONS = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAnsi256']);

@@ -2,8 +2,11 @@ import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { toOneLine } from './sanitise.ts';
 
-const MAX_FITTED_LINES = 4;
-const INDENT = 2;
+/** Maximum number of lines of a paragraph. */
+const MAX_PARAGRAPH_LINES = 4;
+
+/** Number of blanks before each line of a paragraph. */
+const PARAGRAPH_INDENT = 2;
 
 /** Returns a text on one line of at most `columns`, sanitised; `…` marks a cut. */
 export function fitOnLine(text: string, columns: number): string {
@@ -21,9 +24,9 @@ export function fitOnLine(text: string, columns: number): string {
 
 /** Wraps a text into a few indented lines. */
 export function wrapParagraph(text: string, columns: number): string {
-  const width = columns - INDENT - 1;
-  return wrapAnsi(fitOnLine(text, width * MAX_FITTED_LINES), width, { trim: true, hard: true })
+  const width = columns - PARAGRAPH_INDENT - 1;
+  return wrapAnsi(fitOnLine(text, width * MAX_PARAGRAPH_LINES), width, { trim: true, hard: true })
     .split('\n')
-    .map(line => ' '.repeat(INDENT) + line)
+    .map(line => ' '.repeat(PARAGRAPH_INDENT) + line)
     .join('\n');
 }

@@ -4,6 +4,9 @@ import type { Env } from '../../utils/env.ts';
 import { escapeControls, toOneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
+const WEB_URL = /^https?:\/\//iu;
+const WEB_OR_FILE_URL = /^(?:https?|file):\/\//iu;
+
 /**
  * Returns a URL from a service as sanitised text. It is a hyperlink if the terminal supports them
  * and the URL is on the web or names a file that this process wrote.
@@ -13,8 +16,8 @@ export function linkUrl(
   url: string,
   { allowsFileUrls }: { readonly allowsFileUrls: boolean },
 ): string {
-  const linkablePattern = allowsFileUrls ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
-  const isLinked = linkablePattern.test(url) && URL.canParse(url);
+  const linkableUrl = allowsFileUrls ? WEB_OR_FILE_URL : WEB_URL;
+  const isLinked = linkableUrl.test(url) && URL.canParse(url);
   return formatHyperlink(ctx, toOneLine(url), isLinked ? new URL(url).href : undefined);
 }
 
@@ -47,7 +50,7 @@ const PROGRAMS_WITH_HYPERLINKS = new Set([
 ]);
 
 /** Matches values of TERM such as `xterm-kitty`. */
-const TERMS_WITH_HYPERLINKS = /kitty|alacritty|ghostty|foot|wezterm/u;
+const TERM_WITH_HYPERLINKS = /kitty|alacritty|ghostty|foot|wezterm/u;
 
 /**
  * Returns true if the terminal is known to support hyperlinks; `FORCE_HYPERLINK`, if set, decides.
@@ -58,5 +61,5 @@ function supportsHyperlinks(env: Env): boolean {
   if (env.TERM_PROGRAM !== undefined && PROGRAMS_WITH_HYPERLINKS.has(env.TERM_PROGRAM)) return true;
   if (Number(env.VTE_VERSION ?? 0) >= 5000 || env.WT_SESSION !== undefined) return true;
 
-  return env.KITTY_WINDOW_ID !== undefined || TERMS_WITH_HYPERLINKS.test(env.TERM ?? '');
+  return env.KITTY_WINDOW_ID !== undefined || TERM_WITH_HYPERLINKS.test(env.TERM ?? '');
 }

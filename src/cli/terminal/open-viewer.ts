@@ -36,16 +36,16 @@ export async function openText(ctx: TerminalContext, name: string, text: string)
  * Opens a URL from a service: http, https, or a file below promptrun's own directory. Writes a note
  * for any other URL. Starts no shell.
  *
- * @param ownFiles the directory that `file:` URLs may point into; undefined if the service is not
+ * @param ownFilesFolder the directory that `file:` URLs may point into; undefined if the service is not
  * this process's own
  */
 export async function openUrl(
   ctx: TerminalContext,
   address: string,
-  ownFiles?: string,
+  ownFilesFolder?: string,
 ): Promise<void> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const target = url && (await findOpenableTarget(url, ownFiles));
+  const target = url && (await findOpenableTarget(url, ownFilesFolder));
   if (target !== undefined) return openInViewer(ctx, address, target);
   ctx.io.note(
     `note: this is neither a saved file nor a web address, and is not opened: ${toOneLine(address)}`,
@@ -54,13 +54,13 @@ export async function openUrl(
 
 async function findOpenableTarget(
   url: URL,
-  ownFiles: string | undefined,
+  ownFilesFolder: string | undefined,
 ): Promise<string | undefined> {
   if (/^https?:$/u.test(url.protocol)) return url.href;
-  if (url.protocol !== 'file:' || url.host !== '' || ownFiles === undefined) return undefined;
+  if (url.protocol !== 'file:' || url.host !== '' || ownFilesFolder === undefined) return undefined;
   try {
     const file = await realpath(fileURLToPath(url));
-    return file.startsWith((await realpath(ownFiles)) + path.sep) ? file : undefined;
+    return file.startsWith((await realpath(ownFilesFolder)) + path.sep) ? file : undefined;
   } catch {
     // The file is missing or, on Windows, its URL has no drive.
     return undefined;

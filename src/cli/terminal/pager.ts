@@ -11,8 +11,8 @@ export interface PagerContext extends Pick<TerminalContext, 'env' | 'onInterrupt
   readonly globals: { readonly pager: boolean };
 }
 
-// The shell's codes for a command that can't be run.
-const NOT_RUNNABLE = [126, 127];
+/** The shell's exit codes for a command that can't be run. */
+const NOT_RUNNABLE_EXIT_CODES = [126, 127];
 
 /**
  * Shows a text, through the pager if it is longer than the screen and paging is on.
@@ -50,9 +50,9 @@ function findPager(
  * only a look-up distinguishes a missing program from one that failed.
  */
 function isPagerInstalled(pager: string, env: Env): boolean {
-  const [, quoted, bare] = /^(?:"([^"]*)"|(\S+))/u.exec(pager) ?? [];
+  const [, quotedName, bareName] = /^(?:"([^"]*)"|(\S+))/u.exec(pager) ?? [];
   if (pager !== 'less' && process.platform !== 'win32') return true;
-  return resolveProgram(quoted ?? bare ?? '', process.cwd(), env) !== undefined;
+  return resolveProgram(quotedName ?? bareName ?? '', process.cwd(), env) !== undefined;
 }
 
 function countLineBreaks(text: string): number {
@@ -76,7 +76,7 @@ async function runPager(ctx: PagerContext, pager: string, text: string): Promise
   try {
     return await new Promise<boolean>(resolve => {
       child.on('error', () => resolve(false));
-      child.on('close', code => resolve(code === null || !NOT_RUNNABLE.includes(code)));
+      child.on('close', code => resolve(code === null || !NOT_RUNNABLE_EXIT_CODES.includes(code)));
       child.stdin.on('error', () => undefined);
       child.stdin.end(text);
     });

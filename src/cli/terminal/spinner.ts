@@ -11,6 +11,7 @@ export interface ProgressState {
   readonly silence?: SpinnerSilence | undefined;
 }
 
+/** The time in which a service has not answered. */
 export interface SpinnerSilence {
   readonly reason: string;
   /** The start, in milliseconds since the Unix epoch. */
@@ -25,12 +26,13 @@ export interface Progress {
 }
 
 /** Delay before a wait for a run is shown, in milliseconds. */
-const RUN_SHOWN_AFTER_MS = 150;
+const RUN_DISPLAY_DELAY_MS = 150;
 
 /** Delay before a wait for a plain request is shown, in milliseconds. */
-const REQUEST_SHOWN_AFTER_MS = 1000;
+const REQUEST_DISPLAY_DELAY_MS = 1000;
 
-const REDRAW_EVERY_MS = 200;
+/** Time between updates of a spinner's text, in milliseconds. */
+const REDRAW_INTERVAL_MS = 200;
 
 const SILENT_PROGRESS: Progress = { update: () => {}, stop: () => {} };
 
@@ -61,7 +63,7 @@ export async function withSpinner<T>(
   const formatCurrentState = (): string =>
     formatProgressState({ status: statusText(), pollCount: 0 }, startedAt, ctx.clock.now());
 
-  const stop = startSpinner(ctx, formatCurrentState, REQUEST_SHOWN_AFTER_MS);
+  const stop = startSpinner(ctx, formatCurrentState, REQUEST_DISPLAY_DELAY_MS);
   try {
     return await answer;
   } finally {
@@ -88,7 +90,7 @@ function startSpinnerProgress(ctx: TerminalContext, firstState: ProgressState): 
   const stop = startSpinner(
     ctx,
     () => formatProgressState(state, startedAt, ctx.clock.now()),
-    RUN_SHOWN_AFTER_MS,
+    RUN_DISPLAY_DELAY_MS,
   );
 
   return {
@@ -131,7 +133,7 @@ export function startSpinner(
   show().catch(() => {}); // stopped before it was shown
   const redrawTimer = setInterval(() => {
     if (spinner !== undefined) spinner.text = formatText();
-  }, REDRAW_EVERY_MS);
+  }, REDRAW_INTERVAL_MS);
   const stopClearing = ctx.io.beforeWrite(() => spinner?.clear());
 
   return () => {
@@ -142,8 +144,10 @@ export function startSpinner(
   };
 }
 
+/** The first numbers of polls in words. */
 const POLL_COUNTS = ['', 'once', 'twice'];
 
+/** Formats a wait in one line, such as `running · 5 s · polled twice`. */
 export function formatProgressState(state: ProgressState, startedAt: number, now: number): string {
   const { status, pollCount, silence } = state;
   const parts = [toOneLine(status), formatElapsed(now - startedAt)];

@@ -11,13 +11,13 @@ export interface TableColumn {
   /**
    * True if it holds identifiers, which are shortened to their beginnings before any words are cut.
    */
-  readonly ids?: true;
+  readonly hasIds?: true;
   /** True if it holds paths, which are cut in the middle before any words are cut. */
-  readonly paths?: true;
+  readonly hasPaths?: true;
   /**
    * Minimum width of a cut cell; default: cells are cut only when no more columns can be left out.
    */
-  readonly min?: number;
+  readonly minWidth?: number;
   /**
    * The order in which columns are left out if cutting is not enough, lowest first; default: never.
    */
@@ -30,8 +30,10 @@ export type Cell = string | { readonly text: string; readonly paint: Paint };
 export type Paint = (text: string) => string;
 
 /** Number of rows to lay out together: the time grows with its square. */
-const ROWS_AT_A_TIME = 100;
+const ROWS_PER_LAYOUT = 100;
 const COLUMN_GAP = '  ';
+
+/** Minimum width of a column if nothing else can be cut. */
 const MIN_COLUMN_WIDTH = 4;
 
 /** Minimum length of a shortened identifier. */
@@ -58,7 +60,7 @@ export async function renderTerminalTable(
   const cells = rows.map((row, rowIndex) =>
     tableColumns.map(({ column, index, width }) => {
       const text = texts[rowIndex]?.[index] ?? '';
-      const fittedText = column.paths ? cutInMiddle(text, width) : fitOnLine(text, width);
+      const fittedText = column.hasPaths ? cutInMiddle(text, width) : fitOnLine(text, width);
       return paintCell(row[index] ?? '', fittedText);
     }),
   );
@@ -78,13 +80,13 @@ export async function layOutTable(
 ): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const parts: string[] = [];
-  for (let from = 0; from < rows.length; from += ROWS_AT_A_TIME) {
+  for (let from = 0; from < rows.length; from += ROWS_PER_LAYOUT) {
     const table = new Table({
       ...options,
       style: NO_PADDING,
       chars: { ...getBlankChars(), middle: COLUMN_GAP, ...chars },
     });
-    table.push(...rows.slice(from, from + ROWS_AT_A_TIME).map(row => [...row]));
+    table.push(...rows.slice(from, from + ROWS_PER_LAYOUT).map(row => [...row]));
     parts.push(table.toString());
   }
 
@@ -173,7 +175,9 @@ function cutColumns(
 }
 
 function comparePathsFirst(a: ShownColumn, b: ShownColumn): number {
-  return Number(b.column.paths ?? false) - Number(a.column.paths ?? false) || b.width - a.width;
+  return (
+    Number(b.column.hasPaths ?? false) - Number(a.column.hasPaths ?? false) || b.width - a.width
+  );
 }
 
 /** Orders numbers last: a number without its end is another number. */
@@ -191,7 +195,7 @@ function computeExcessWidth(columns: readonly ShownColumn[], availableWidth: num
 }
 
 function computeColumnSlack({ column, width }: ShownColumn): number {
-  return column.min === undefined ? 0 : Math.max(0, width - column.min);
+  return column.minWidth === undefined ? 0 : Math.max(0, width - column.minWidth);
 }
 
 function sumColumnWidths(widths: readonly number[]): number {
@@ -208,8 +212,8 @@ function withShortIds(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
 ): string[][] {
-  const shortIdsByColumn = columns.map(({ ids }, columnIndex) =>
-    ids === true ? shortenIds(rows.map(row => row[columnIndex] ?? '')) : undefined,
+  const shortIdsByColumn = columns.map(({ hasIds }, columnIndex) =>
+    hasIds === true ? shortenIds(rows.map(row => row[columnIndex] ?? '')) : undefined,
   );
   return rows.map((row, rowIndex) =>
     row.map((text, columnIndex) => shortIdsByColumn[columnIndex]?.[rowIndex] ?? text),

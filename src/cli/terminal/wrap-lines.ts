@@ -2,15 +2,17 @@ import { Help } from 'commander';
 
 /** Minimum width of a text column; narrower text is hard to read and goes below its term. */
 const MIN_TEXT_WIDTH = 24;
+
+/** Indentation of a text that stands below its term. */
 const TEXT_INDENT = 6;
 
-/** The length of the blank before a word and of the ` \` that continues its line. */
+/** Length of the blank before a word, and of the ` \` that continues its line. */
 const JOIN_LENGTH = 3;
 
 const COMMENT_START = '  # ';
 
 /** Matches a word of a command line, with quoted blanks. */
-const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
+const COMMAND_WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
 
 /**
  * Breaks lines that are too long between words. Indented lines hang; the text of `  term  text`
@@ -69,7 +71,7 @@ export function wrapCommand(line: string, columns: number): string {
   if (line.length <= columns || isShellExample) return line;
 
   const [command = '', comment] = line.split(' # ');
-  const words = command.match(WORD) ?? [];
+  const words = command.match(COMMAND_WORD) ?? [];
   if (words.some(word => /["']/u.test(word) && word.length > columns - TEXT_INDENT)) return line;
 
   const lines: string[] = [];

@@ -6,11 +6,11 @@ import { applyQuery, checkQuery } from '../../../src/cli/outputs/json-query.ts';
 
 const stop = new AbortController();
 const checks = new CheckRunner(stop.signal);
-const HERE = { checks: () => Promise.resolve(checks) };
+const CHECKS_CONTEXT = { checks: () => Promise.resolve(checks) };
 afterAll(() => checks.close());
 
-async function refusal(expression: string): Promise<CliError> {
-  const outcome = await checkQuery(HERE, expression).catch((error: unknown) => error);
+async function catchRefusal(expression: string): Promise<CliError> {
+  const outcome = await checkQuery(CHECKS_CONTEXT, expression).catch((error: unknown) => error);
   expect(outcome).toMatchObject({ exitCode: EXIT.usage, status: 'USAGE_ERROR' });
   return outcome as CliError;
 }
@@ -23,7 +23,7 @@ describe('checkQuery', () => {
     '[*].{id: runId, n: length(outputs)}',
     "'x'",
   ])('accepts %s', async expression => {
-    await expect(checkQuery(HERE, expression)).resolves.toBeUndefined();
+    await expect(checkQuery(CHECKS_CONTEXT, expression)).resolves.toBeUndefined();
   });
 
   it.each([
@@ -36,16 +36,16 @@ describe('checkQuery', () => {
     ['a."b', 2],
     ['[*].lenth(@)', 4],
     ['foo(', 4],
-  ])('points into %s at %d', async (expression, index) => {
-    const { hints } = await refusal(expression);
+  ])('shows the fault of %s at its character %d', async (expression, index) => {
+    const { hints } = await catchRefusal(expression);
     expect(hints.slice(0, 2)).toEqual([expression, `${' '.repeat(index)}^`]);
   });
 
-  it('says what is wrong', async () => {
-    expect((await refusal('a.b.')).message).toBe('--query: the expression is not finished');
-    expect((await refusal('')).message).toBe('--query: the expression is empty');
-    expect((await refusal('lenth(@)')).message).toBe('--query: unknown function `lenth`');
-    expect((await refusal('a.b c')).message).toBe('--query: unexpected `c`');
+  it('explains the fault of an expression', async () => {
+    expect((await catchRefusal('a.b.')).message).toBe('--query: the expression is not finished');
+    expect((await catchRefusal('')).message).toBe('--query: the expression is empty');
+    expect((await catchRefusal('lenth(@)')).message).toBe('--query: unknown function `lenth`');
+    expect((await catchRefusal('a.b c')).message).toBe('--query: unexpected `c`');
   });
 });
 
@@ -53,14 +53,20 @@ describe('applyQuery', () => {
   const run = { runId: 'x', outputs: [{ type: 'text', data: 'hi' }], extra: { new: true } };
 
   it('selects, and prints null for a missing value', async () => {
-    expect(await applyQuery(HERE, 'outputs[0].data', run)).toMatchObject({ text: 'hi' });
-    expect(await applyQuery(HERE, 'extra.new', run)).toEqual({ json: 'true', isTrue: true });
-    expect(await applyQuery(HERE, 'nothing.at.all', run)).toEqual({ json: 'null', isTrue: false });
-    expect(await applyQuery(HERE, 'constructor', {})).toMatchObject({ json: 'null' });
+    expect(await applyQuery(CHECKS_CONTEXT, 'outputs[0].data', run)).toMatchObject({ text: 'hi' });
+    expect(await applyQuery(CHECKS_CONTEXT, 'extra.new', run)).toEqual({
+      json: 'true',
+      isTrue: true,
+    });
+    expect(await applyQuery(CHECKS_CONTEXT, 'nothing.at.all', run)).toEqual({
+      json: 'null',
+      isTrue: false,
+    });
+    expect(await applyQuery(CHECKS_CONTEXT, 'constructor', {})).toMatchObject({ json: 'null' });
   });
 
-  it('refuses to apply a function to what it does not take', async () => {
-    await expect(applyQuery(HERE, 'length(extra.new)', run)).rejects.toMatchObject({
+  it('refuses to apply a function to an invalid argument', async () => {
+    await expect(applyQuery(CHECKS_CONTEXT, 'length(extra.new)', run)).rejects.toMatchObject({
       exitCode: EXIT.usage,
     });
   });

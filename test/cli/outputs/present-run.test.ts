@@ -10,24 +10,21 @@ it.each([
   { argv: ['test', '--json'], runs: 2 },
   { argv: COMPARE, runs: 2 },
   { argv: ['models', 'check', 'echo'], runs: 1 },
-])(
-  'names the runs that were made if standard output does not take the results: $argv',
-  async ({ argv, runs }) => {
-    const project = echoProject(CASES, {
-      'other.prompt': ECHO.replace('{{text}}', 'other {{text}}'),
-    });
-    const { exitCode, stderr } = await project.run(argv, { readerTakes: 3, isDiskFull: true });
+])('names the runs that were made if standard output is full: $argv', async ({ argv, runs }) => {
+  const project = echoProject(CASES, {
+    'other.prompt': ECHO.replace('{{text}}', 'other {{text}}'),
+  });
+  const { exitCode, stderr } = await project.run(argv, { readerTakes: 3, isDiskFull: true });
 
-    expect(exitCode).toBe(EXIT.fault);
+  expect(exitCode).toBe(EXIT.fault);
 
-    const list = await project.run(['runs', 'list', '--json']);
-    const ids = (JSON.parse(list.stdout()) as { runId: string }[]).map(({ runId }) => runId);
+  const list = await project.run(['runs', 'list', '--json']);
+  const ids = (JSON.parse(list.stdout()) as { runId: string }[]).map(({ runId }) => runId);
 
-    expect(ids).toHaveLength(runs);
+  expect(ids).toHaveLength(runs);
 
-    for (const id of ids) expect(stderr()).toContain(id);
-  },
-);
+  for (const id of ids) expect(stderr()).toContain(id);
+});
 
 it('keeps the exit code of tests whose reader is gone', async () => {
   const failing = '  - {name: c, inputs: {text: c}, expect: {equals: x}}\n';

@@ -4,22 +4,22 @@ import { testContext } from '../../support/context.ts';
 
 const FORMS = { terminal: () => 'for people', plain: () => 'for\tprograms\n' };
 
-async function presentedText(options: Parameters<typeof testContext>[0]): Promise<string> {
+async function presentToText(options: Parameters<typeof testContext>[0]): Promise<string> {
   const { ctx, stdout } = await testContext(options);
   await present(ctx, { n: 1 }, FORMS);
   return stdout();
 }
 
 describe('present', () => {
-  it('lets the reader choose the form', async () => {
-    expect(await presentedText({ terminal: { stdout: true } })).toBe('for people\n');
-    expect(await presentedText({})).toBe('for\tprograms\n');
+  it('prints the form for people on a terminal, else the one for programs', async () => {
+    expect(await presentToText({ terminal: { stdout: true } })).toBe('for people\n');
+    expect(await presentToText({})).toBe('for\tprograms\n');
   });
 
   it('prints JSON whenever it is requested', async () => {
-    expect(await presentedText({ globals: { json: true }, terminal: { stdout: true } })).toBe(
+    expect(await presentToText({ globals: { json: true }, terminal: { stdout: true } })).toBe(
       '{\n  "n": 1\n}\n',
     );
-    expect(await presentedText({ globals: { json: true, query: 'n' } })).toBe('1\n');
+    expect(await presentToText({ globals: { json: true, query: 'n' } })).toBe('1\n');
   });
 });

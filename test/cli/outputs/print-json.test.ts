@@ -19,7 +19,7 @@ describe('printValue', () => {
     expect(await printToText({ a: [1, null] })).toBe('{\n  "a": [\n    1,\n    null\n  ]\n}\n');
   });
 
-  it('keeps unknown fields, __proto__ too', async () => {
+  it('prints unknown fields, also __proto__', async () => {
     const text = '{"__proto__":{"x":1},"new":[]}';
     expect(JSON.stringify(JSON.parse(await printToText(JSON.parse(text))))).toBe(text);
   });
@@ -31,7 +31,7 @@ describe('printValue', () => {
     expect(await printToText(value, { globals: { query: 'nothing' } })).toBe('null\n');
   });
 
-  it('keeps bytes in a pipe, and drives no terminal', async () => {
+  it('prints exact bytes to a pipe, and no control characters to a terminal', async () => {
     const value = { text: '\u009b2J\u202e\u007f' };
     expect(await printToText(value)).toContain('\u009b2J\u202e\u007f');
 

@@ -18,15 +18,15 @@ const choices = [
 
 const values = (words: string) => filterChoices(choices, words).map(choice => choice.value);
 
-describe('filtering choices', () => {
-  it('needs every word, in name or description, whatever the case and accents', () => {
+describe('filtered choices', () => {
+  it('have every word, in name or description, whatever the case and accents', () => {
     expect(values('')).toEqual([1, 2, 3]);
     expect(values('CREME')).toEqual([1]);
     expect(values('cre dess')).toEqual([1, 2]);
     expect(values('pie')).toEqual([]);
   });
 
-  it('puts names that begin with the words first', () => {
+  it('begin with those whose names begin with the words', () => {
     expect(
       filterChoices([{ value: 1, name: 'sandbread' }, ...choices.slice(2, 3)], 'bread').map(
         one => one.value,
@@ -49,13 +49,13 @@ describe('a number of choices', () => {
 });
 
 it.each([
-  [3, { integer: true }, undefined],
+  [3, { isInteger: true }, undefined],
   [-0.5, {}, undefined],
-  [0.5, { integer: true }, 'Enter a whole number.'],
+  [0.5, { isInteger: true }, 'Enter a whole number.'],
   [Number.NaN, {}, 'Enter a number.'],
   [Number.POSITIVE_INFINITY, {}, 'Enter a number.'],
   [2 ** 60, {}, 'This number is too large to be kept exactly.'],
-])('says what is wrong with the number %d of %j', (value, limits, problem) => {
+])('explains the problem of the number %d with %j', (value, limits, problem) => {
   expect(explainNumberProblem(value, limits)).toBe(problem);
 });
 
@@ -66,7 +66,7 @@ describe('choices in plain lines', () => {
     );
   });
 
-  it('are taken by number, by name, or by words that fit no other', () => {
+  it('are found by number, by name, or by words that match no other', () => {
     expect(findChoice(choices, '2')).toEqual({ answer: 2 });
     expect(findChoice(choices, 'Bread')).toEqual({ answer: 3 });
     expect(findChoice(choices, 'ice')).toEqual({ answer: 2 });

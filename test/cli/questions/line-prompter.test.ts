@@ -37,7 +37,7 @@ it.each([
   expect((await answerNumber(question, ['  '])).number).toBe(expected);
 });
 
-it('a number that is required is asked for again after a line of blanks', async () => {
+it('asks again for a required number after a line of blanks', async () => {
   const { number, shown } = await answerNumber({ required: true }, ['  ', ' 4 ']);
 
   expect(number).toBe(4);

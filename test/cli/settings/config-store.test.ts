@@ -45,7 +45,7 @@ describe('the configuration file', () => {
     expect(existsSync(directory)).toBe(false);
   });
 
-  it('keeps settings that it does not know', async () => {
+  it('keeps unknown settings', async () => {
     const { settings, file } = withFile(
       '{"future": [1], "profiles": {"p": {"baseUrl": "u", "more": true}}}',
     );
@@ -59,7 +59,7 @@ describe('the configuration file', () => {
     });
   });
 
-  it('changes the file as it is on disk by then, not as it was read', async () => {
+  it('is changed as it is on disk, not as it was read earlier', async () => {
     const directory = temporaryDirectory();
     const [one, other] = [settingsIn(directory), settingsIn(directory)];
 
@@ -111,9 +111,9 @@ describe('the configuration file', () => {
     ['{"profiles": {"p": {}}}', 'the profile `p` has no `baseUrl`'],
     ['{"settings": "x"}', '`settings` is not an object'],
     ['{"activeProfile": 3}', '`activeProfile` is not a string'],
-  ])('is reported as damaged, with its path, and not changed: %j', async (text, what) => {
+  ])('is reported as damaged, with its path, and not changed: %j', async (text, problem) => {
     const { settings, file } = withFile(text);
-    expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${what}`);
+    expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${problem}`);
     await expect(settings.update(() => undefined)).rejects.toMatchObject({
       status: 'CONFIG_ERROR',
       exitCode: EXIT.usage,
@@ -141,7 +141,7 @@ describe('the configuration file', () => {
     await expect(update).rejects.toMatchObject({ status: 'CONFIG_ERROR', exitCode: EXIT.usage });
   });
 
-  it('says which setting has a wrong value', () => {
+  it('is reported with the setting that has a wrong value', () => {
     const { settings, file } = withFile('{"settings": {"concurrency": {"a": 1}}}');
     expect(() => settings.get('concurrency')).toThrow(
       `${file}: the setting concurrency must be a whole number`,

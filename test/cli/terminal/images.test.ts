@@ -30,7 +30,7 @@ describe('a miniature', () => {
   });
 });
 
-describe('the sequence that draws a picture', () => {
+describe('the sequence that draws an image', () => {
   const pixel = (...rgba: number[]): number[] => rgba;
 
   const picture = (width: number, height: number, pixels: number[]) => ({

@@ -41,7 +41,7 @@ describe('standard output', () => {
     expect(Buffer.concat(stdout.pieces)).toEqual(Buffer.from([0xc3, 0xa4, 0xff, 0x00]));
   });
 
-  it.each(['EPIPE', 'ECONNRESET'])('says quietly that its reader has gone: %s', async code => {
+  it.each(['EPIPE', 'ECONNRESET'])('returns false if its reader has gone: %s', async code => {
     const io = createPlainIo(streams(new Collecting({ code })));
     expect([await io.out('a'), await io.out('b')]).toEqual([false, false]);
   });
@@ -53,7 +53,7 @@ describe('standard output', () => {
 });
 
 describe('standard error', () => {
-  it('is not driven by what a note repeats', async () => {
+  it('gets notes without control characters', async () => {
     const stderr = new Collecting();
     const paint = await createPaint(0);
     const io = completeIo(createPlainIo(streams(new Collecting(), stderr)), {
@@ -66,7 +66,7 @@ describe('standard error', () => {
     expect(stderr.text()).toBe('resuming run ^[]0;x^G\n');
   });
 
-  it('has no notes with --quiet, but errors', async () => {
+  it('gets errors but no notes with --quiet', async () => {
     const stderr = new Collecting();
     const paint = await createPaint(0);
     const io = completeIo(createPlainIo(streams(new Collecting(), stderr)), {
@@ -88,7 +88,7 @@ describe('standard error', () => {
   });
 });
 
-it('lets a spinner step aside before anything is written, but not before its own drawing', async () => {
+it('clears a spinner before each write except its own drawing', async () => {
   const io = createPlainIo(streams(new Collecting()));
   const stepAside = vi.fn();
   const stop = io.beforeWrite(stepAside);

@@ -9,15 +9,15 @@ const anyText = fc
   .array(fc.integer({ min: 0, max: 0x2100 }), { maxLength: 200 })
   .map(codes => String.fromCodePoint(...codes));
 
-describe('visible', () => {
-  it('shows what would drive the terminal, and keeps tabs and lines', () => {
+describe('escapeControls', () => {
+  it('makes control characters visible, and keeps tabs and line breaks', () => {
     expect(escapeControls('a\tb\nc')).toBe('a\tb\nc');
     expect(escapeControls('\u001b[31mred\u0007')).toBe('^[[31mred^G');
     expect(escapeControls('overwritten\rx')).toBe('overwritten^Mx');
     expect(escapeControls('\u009b2J \u007f \u202egnp.exe')).toBe('\\u009b2J ^? \\u202egnp.exe');
   });
 
-  it('leaves every script of the world unchanged', () => {
+  it('leaves the letters of every script unchanged', () => {
     const text = 'Zürich 東京 שלום 👩‍👩‍👧 naïve';
     expect(escapeControls(text)).toBe(text);
   });
@@ -58,7 +58,7 @@ describe('toSafeFileName', () => {
     expect(toSafeFileName(text)).toBe(name);
   });
 
-  it('is one short segment, whatever comes', () => {
+  it('returns one short segment for any text', () => {
     fc.assert(
       fc.property(anyText, text => {
         const name = toSafeFileName(text);

@@ -4,7 +4,7 @@ import type { TerminalContext } from '../../../src/cli/terminal/terminal-context
 
 const START = 1_000_000;
 
-it('says what is waited for, for how long and how often it was polled', () => {
+it('shows the status, the time and the number of polls', () => {
   expect(
     formatProgressState({ status: 'creating the run', pollCount: 0 }, START, START + 5400),
   ).toBe('creating the run · 5 s');
@@ -13,7 +13,7 @@ it('says what is waited for, for how long and how often it was polled', () => {
   );
 });
 
-it('says why the service does not answer, and for how long, without control characters', () => {
+it('shows why and for how long the service has not answered, without control characters', () => {
   const silence = {
     reason: "can't connect to\u001b[2J x: connection refused",
     since: START + 3000,

@@ -11,7 +11,7 @@ import { testContext } from '../../support/context.ts';
 
 const COLUMNS: readonly TableColumn[] = [
   { title: 'ID' },
-  { title: 'NAME', min: 6, dropOrder: 2 },
+  { title: 'NAME', minWidth: 6, dropOrder: 2 },
   { title: 'N', align: 'right', dropOrder: 1 },
 ];
 
@@ -34,7 +34,7 @@ describe('renderTerminalTable', () => {
     ['9876543210', 'short', '1234'],
   ];
 
-  it('has a header, and columns as wide as what they hold', async () => {
+  it('has a header, and columns as wide as their content', async () => {
     expect(await table(80, rows)).toBe(
       [
         'ID          NAME                  N',
@@ -45,7 +45,7 @@ describe('renderTerminalTable', () => {
     );
   });
 
-  it('cuts what may be cut, then leaves columns out', async () => {
+  it('cuts cells as far as they may be cut, then leaves columns out', async () => {
     expect(await table(26, rows)).toContain('0123456789  a long …     7\n');
     expect(await table(22, rows)).toContain('0123456789  a long na…\n');
     expect(await table(12, rows)).toContain('\n0123456789\n');
@@ -62,13 +62,13 @@ describe('renderTerminalTable', () => {
     expect(text).toContain('a long nam…  1  ~$0.0517\n');
   });
 
-  it('counts columns, not characters', async () => {
+  it('measures the width on the terminal, not the number of characters', async () => {
     const wide = await table(22, [['1', '東京タワーと富士山の写真', '1']]);
     expect(wide).toContain('1   東京タワーと富…  1');
     for (const line of wide.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(22);
   });
 
-  it('aligns what is written with accents, in any script', async () => {
+  it('aligns text with accents and in any script', async () => {
     const names = ['日本語', 'שלום', 'Zu\u0308rich'];
     const text = await table(
       80,
@@ -86,17 +86,17 @@ describe('renderTerminalTable', () => {
     expect(await table(10, [['1', '👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧', '']])).toContain('1   👩‍👩‍👧👩‍👩‍👧…');
   });
 
-  it('leaves out a column that holds nothing', async () => {
+  it('leaves out an empty column', async () => {
     expect(await table(80, [['1', '', '2']])).toBe('ID  N\n1   2\n');
   });
 
-  it('lets no cell drive the terminal or break the line', async () => {
+  it('shows control characters and line breaks of cells on one line', async () => {
     expect(await table(80, [['\u001b[2J', 'a\nb\tc', '\r']])).toBe(
       'ID     NAME   N\n^[[2J  a b c\n',
     );
   });
 
-  it('fits whatever the terminal and the rows are', async () => {
+  it('fits any rows into any terminal', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', 'Z', 'é', '晴', 'ש', '👩', '🎉', '-', ' '),
       maxLength: 40,
@@ -133,14 +133,14 @@ describe('renderTerminalTable', () => {
 
   it('colours a cell after cutting it', async () => {
     const paint = (text: string): string => `<${text}>`;
-    expect(await table(8, [[{ text: '0123456789', paint }]], [{ title: 'ID', min: 3 }])).toContain(
-      '<0123456…>',
-    );
+    expect(
+      await table(8, [[{ text: '0123456789', paint }]], [{ title: 'ID', minWidth: 3 }]),
+    ).toContain('<0123456…>');
   });
 });
 
 describe('formatPlainRows', () => {
-  it('separates cells by tabs that no cell can hold', () => {
+  it('separates cells by tabs, which no cell contains', () => {
     expect(formatPlainRows([['a\tb', 'c\r\nd', '']])).toBe('a b\tc d\t\n');
   });
 });

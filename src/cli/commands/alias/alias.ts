@@ -2,15 +2,15 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
 import { presentList, reportOutcome } from '../../outputs/present.ts';
-import { checkName } from '../../settings/config/profile-name.ts';
+import { requireValidName } from '../../settings/config/profile-name.ts';
 
 /** Lists the aliases with their targets. */
 export async function printAliases(ctx: Context): Promise<void> {
   const rows = [...ctx.settings.aliases].map(([name, target]) => ({ name, target }));
   await presentList(ctx, rows, {
     columns: [
-      { title: 'NAME', min: 8, cell: ({ name }) => name },
-      { title: 'TARGET', min: 16, cell: ({ target }) => target },
+      { title: 'NAME', minWidth: 8, cell: ({ name }) => name },
+      { title: 'TARGET', minWidth: 16, cell: ({ target }) => target },
     ],
     emptyText: 'no aliases',
   });
@@ -18,7 +18,7 @@ export async function printAliases(ctx: Context): Promise<void> {
 
 /** Sets a short name for a target; replaces an alias of the same name. */
 export async function setAlias(ctx: Context, name: string, target: string): Promise<void> {
-  checkName(name, 'alias');
+  requireValidName(name, 'alias');
   if (target.trim() === '') throw usageError('the target is empty');
   await ctx.settings.update(document => {
     document.aliases[name] = target;

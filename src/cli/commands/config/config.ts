@@ -48,11 +48,11 @@ export async function printSettings(ctx: Context): Promise<void> {
   await presentList(ctx, rows, {
     columns: [
       { title: 'KEY', cell: ({ key }) => key },
-      { title: 'VALUE', min: 8, cell: ({ value }) => String(value ?? '') },
+      { title: 'VALUE', minWidth: 8, cell: ({ value }) => String(value ?? '') },
       { title: 'FROM', cell: ({ isSet }) => (isSet ? 'set' : 'default') },
       {
         title: 'DESCRIPTION',
-        min: 16,
+        minWidth: 16,
         dropOrder: 1,
         cell: ({ key }) => SETTINGS[key].description,
         plain: null,
@@ -68,9 +68,9 @@ export async function printStoredPaths(ctx: Context): Promise<void> {
   await presentList(ctx, rows, {
     columns: [
       { title: 'NAME', cell: ({ name }) => name },
-      { title: 'PATH', paths: true, cell: ({ path }) => path },
+      { title: 'PATH', hasPaths: true, cell: ({ path }) => path },
       { title: '', dropOrder: 2, cell: ({ exists }) => (exists ? '' : 'nothing yet'), plain: null },
-      { title: 'CONTENTS', min: 16, dropOrder: 1, cell: ({ holds }) => holds },
+      { title: 'CONTENTS', minWidth: 16, dropOrder: 1, cell: ({ holds }) => holds },
     ],
   });
 }

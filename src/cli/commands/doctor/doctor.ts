@@ -126,7 +126,7 @@ async function checkConfiguration(
     ctx.settings.credentials.find('');
 
     const address = resolveAddress(ctx);
-    const key = address.embedded ? undefined : await resolveKey(ctx, address);
+    const key = address.isEmbedded ? undefined : await resolveKey(ctx, address);
     const connection = await ctx.connection();
 
     return {
@@ -140,7 +140,7 @@ async function checkConfiguration(
 }
 
 function describeAddress(address: Address, keySource: string | undefined): string {
-  if (address.embedded) return 'the embedded service (profile local)';
+  if (address.isEmbedded) return 'the embedded service (profile local)';
   const { value, source } = address.baseUrl;
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
 }
@@ -157,7 +157,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
     });
 
     const durationMs = ctx.clock.now() - startedAt;
-    const cacheState = connection.resources.isKept
+    const cacheState = connection.resources.isPersisted
       ? describeCacheChange(cachedModels, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
 

@@ -57,8 +57,8 @@ export async function printKeys(ctx: Context, flags: DatabaseFlags): Promise<voi
   await withOperatorStore(ctx, 'keys list', flags, async store => {
     await presentList(ctx, await store.listKeys(), {
       columns: [
-        { title: 'ID', min: 8, cell: ({ id }) => id },
-        { title: 'USER', min: 6, cell: ({ user }) => user },
+        { title: 'ID', minWidth: 8, cell: ({ id }) => id },
+        { title: 'USER', minWidth: 6, cell: ({ user }) => user },
         { title: 'PLAN', cell: ({ plan }) => plan },
         { title: 'CREDITS', align: 'right', cell: ({ credits }) => String(credits) },
         {

@@ -12,7 +12,7 @@ import {
   requireSecureBaseUrl,
   requireSendableKey,
 } from '../../settings/config/address.ts';
-import { checkName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
+import { LOCAL_PROFILE, requireValidName } from '../../settings/config/profile-name.ts';
 import { withStdinFrom } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { detectShell } from '../../terminal/shell-words.ts';
@@ -111,7 +111,9 @@ async function resolveLoginTarget(ctx: Context): Promise<LoginTarget> {
   const explicitUrl = readExplicitBaseUrl(ctx);
   const profileName = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
   const profile =
-    profileName === undefined ? chooseProfile(ctx, explicitUrl) : checkName(profileName, 'profile');
+    profileName === undefined
+      ? chooseProfile(ctx, explicitUrl)
+      : requireValidName(profileName, 'profile');
   if (profile === LOCAL_PROFILE) {
     throw usageError(
       'the profile local is the embedded service, which needs no key',

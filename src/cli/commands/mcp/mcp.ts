@@ -19,7 +19,7 @@ export async function serveMcp(ctx: Context, flags: McpFlags): Promise<void> {
 
   // A fault of the configuration ends the command, not each call. The embedded service starts at
   // the first call.
-  if (!resolveAddress(ctx).embedded) await ctx.connection();
+  if (!resolveAddress(ctx).isEmbedded) await ctx.connection();
   if (caps.cost !== undefined) checkCostCap(caps, await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
   if (directory !== undefined && !isDirectory(directory)) {

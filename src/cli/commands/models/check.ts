@@ -53,7 +53,7 @@ const MODEL_TABLE: ListForm<CheckedModel> = {
       cell: ({ cost }) => (cost === null ? 'unknown' : `$${cost}`),
       plain: ({ cost }) => (cost === null ? '-' : String(cost)),
     },
-    { title: 'ANSWER', min: 20, cell: ({ answer }) => answer },
+    { title: 'ANSWER', minWidth: 20, cell: ({ answer }) => answer },
   ],
   emptyText: 'no models to check',
 };

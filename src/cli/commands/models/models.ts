@@ -107,7 +107,7 @@ export async function printProviders(ctx: Context): Promise<void> {
   await presentList(ctx, providers, {
     columns: [
       { title: 'PROVIDER', cell: ({ name }) => name },
-      { title: 'ADDRESS', min: 20, dropOrder: 1, cell: ({ baseUrl }) => baseUrl },
+      { title: 'ADDRESS', minWidth: 20, dropOrder: 1, cell: ({ baseUrl }) => baseUrl },
       { title: 'KEY IN', cell: ({ keyVariables }) => keyVariables.join(' or ') },
       { title: 'KEY', cell: describeKeyState },
     ],

@@ -3,7 +3,7 @@ import { type CliError, usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
 import { presentList, reportOutcome } from '../../outputs/present.ts';
 import { requireSecureBaseUrl } from '../../settings/config/address.ts';
-import { checkName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
+import { LOCAL_PROFILE, requireValidName } from '../../settings/config/profile-name.ts';
 
 interface ProfileRow {
   readonly name: string;
@@ -18,8 +18,8 @@ interface ProfileRow {
 export async function printProfiles(ctx: Context): Promise<void> {
   await presentList(ctx, listProfileRows(ctx), {
     columns: [
-      { title: 'NAME', min: 8, cell: ({ name }) => name },
-      { title: 'BASE URL', min: 16, cell: ({ baseUrl }) => baseUrl ?? 'built in' },
+      { title: 'NAME', minWidth: 8, cell: ({ name }) => name },
+      { title: 'BASE URL', minWidth: 16, cell: ({ baseUrl }) => baseUrl ?? 'built in' },
       { title: 'KEY', cell: ({ key }) => key ?? 'none' },
       { title: 'ACTIVE', cell: ({ active }) => (active ? 'active' : '') },
     ],
@@ -40,7 +40,7 @@ function listProfileRows({ settings }: Context): ProfileRow[] {
 
 /** Adds a profile, or changes its base URL. The first profile becomes the active one. */
 export async function addProfile(ctx: Context, name: string): Promise<void> {
-  if (checkName(name, 'profile') === LOCAL_PROFILE) {
+  if (requireValidName(name, 'profile') === LOCAL_PROFILE) {
     throw usageError('local is the built-in profile');
   }
 

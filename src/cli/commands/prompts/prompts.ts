@@ -24,7 +24,7 @@ export async function printPromptsOrHelp(
   _flags: object,
   command: Command,
 ): Promise<void> {
-  if (resolveAddress(ctx).embedded) return printPromptList(ctx);
+  if (resolveAddress(ctx).isEmbedded) return printPromptList(ctx);
   command.outputHelp();
 }
 
@@ -95,9 +95,9 @@ function createPromptForm(ctx: Context, emptyText: string): ListForm<PromptSearc
     formatIsoAge(toTextOrEmpty(row.publishedAt), ctx.clock.now());
   return {
     columns: [
-      { title: 'SLUG', min: 12, cell: row => toTextOrEmpty(row.slug) },
-      { title: 'TITLE', min: 12, dropOrder: 6, cell: row => toTextOrEmpty(row.title) },
-      { title: 'PROMPT', ids: true, cell: row => toTextOrEmpty(row.promptId) },
+      { title: 'SLUG', minWidth: 12, cell: row => toTextOrEmpty(row.slug) },
+      { title: 'TITLE', minWidth: 12, dropOrder: 6, cell: row => toTextOrEmpty(row.title) },
+      { title: 'PROMPT', hasIds: true, cell: row => toTextOrEmpty(row.promptId) },
       { title: 'TYPE', dropOrder: 5, cell: formatModality },
       {
         title: 'CREDITS',
@@ -107,7 +107,12 @@ function createPromptForm(ctx: Context, emptyText: string): ListForm<PromptSearc
       },
       { title: 'USES', align: 'right', dropOrder: 2, cell: row => toTextOrEmpty(row.uses) },
       { title: 'PUBLISHED', dropOrder: 1, cell: formatRowAge },
-      { title: 'DESCRIPTION', min: 16, dropOrder: 3, cell: row => toTextOrEmpty(row.description) },
+      {
+        title: 'DESCRIPTION',
+        minWidth: 16,
+        dropOrder: 3,
+        cell: row => toTextOrEmpty(row.description),
+      },
     ],
     cells: row => [
       toTextOrEmpty(row.slug),

@@ -57,7 +57,7 @@ export async function publishPrompts(
   };
 
   try {
-    if (resolveAddress(ctx).embedded) {
+    if (resolveAddress(ctx).isEmbedded) {
       await withStorePublisher(ctx, findDatabaseUrl(ctx, database), publishAll);
     } else {
       await publishAll(await createHttpPublisher(ctx, database));
@@ -204,9 +204,13 @@ function requirePromptFile({ cwd }: Context, name: string): string {
 function presentPublishRows(ctx: Context, rows: readonly PublishRow[]): Promise<void> {
   return presentList(ctx, rows, {
     columns: [
-      { title: 'SLUG', min: 8, cell: ({ slug }) => slug },
-      { title: 'PROMPT VERSION', min: 8, cell: row => ('title' in row ? row.promptVersionId : '') },
-      { title: 'TITLE', min: 8, dropOrder: 1, cell: row => ('title' in row ? row.title : '') },
+      { title: 'SLUG', minWidth: 8, cell: ({ slug }) => slug },
+      {
+        title: 'PROMPT VERSION',
+        minWidth: 8,
+        cell: row => ('title' in row ? row.promptVersionId : ''),
+      },
+      { title: 'TITLE', minWidth: 8, dropOrder: 1, cell: row => ('title' in row ? row.title : '') },
       { title: 'STATE', cell: describePublishState },
     ],
   });

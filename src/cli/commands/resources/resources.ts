@@ -23,9 +23,9 @@ export async function printModels(ctx: Context, flags: ResourcesListFlags): Prom
   );
   const listForm: ListForm<Model> = {
     columns: [
-      { title: 'MODEL', min: 12, cell: ({ model }) => model },
+      { title: 'MODEL', minWidth: 12, cell: ({ model }) => model },
       { title: 'MODALITY', cell: ({ modality }) => toTextOrEmpty(modality) },
-      { title: 'RUN OPTIONS', min: 16, cell: formatRunOptionsCell },
+      { title: 'RUN OPTIONS', minWidth: 16, cell: formatRunOptionsCell },
     ],
     emptyText: 'no models',
   };
@@ -94,5 +94,5 @@ export async function refreshModels(ctx: Context): Promise<void> {
     terminal: () => `${pluralize(count, 'model')} cached, hash ${toOneLine(answer.hash)}\n`,
     plain: () => formatPlainRows([[answer.hash, String(count)]]),
   });
-  if (!resources.isKept) ctx.io.note('The cache could not be written; see --debug.');
+  if (!resources.isPersisted) ctx.io.note('The cache could not be written; see --debug.');
 }

@@ -26,14 +26,14 @@ export async function printStartedRuns(ctx: Context): Promise<void> {
         plain: ({ time }) => time,
       },
       { title: 'STATUS', cell: entry => formatStatusCell(ctx, entry) },
-      { title: 'RUN', ids: true, cell: ({ runId }) => runId ?? '-' },
+      { title: 'RUN', hasIds: true, cell: ({ runId }) => runId ?? '-' },
       {
         title: 'PROMPT VERSION',
-        ids: true,
+        hasIds: true,
         dropOrder: 1,
         cell: ({ promptVersionId }) => promptVersionId,
       },
-      { title: 'SERVICE', min: 12, dropOrder: 2, cell: ({ baseUrl }) => baseUrl },
+      { title: 'SERVICE', minWidth: 12, dropOrder: 2, cell: ({ baseUrl }) => baseUrl },
     ],
     emptyText: 'no runs were started on this machine',
   });

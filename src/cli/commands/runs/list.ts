@@ -198,9 +198,9 @@ function createRunColumns(ctx: Context): ListColumn<RunRow>[] {
     formatIsoAge(toTextOrEmpty(row.createdAt), ctx.clock.now());
   const isNarrow = ctx.io.stdout.columns < MIN_COLUMNS_FOR_AGO;
   return [
-    { title: 'RUN', ids: true, cell: row => toTextOrEmpty(row.runId) },
+    { title: 'RUN', hasIds: true, cell: row => toTextOrEmpty(row.runId) },
     { title: 'STATUS', cell: row => formatRunStatus(ctx, toTextOrEmpty(row.runStatus)) },
-    { title: 'NAME', min: 10, cell: row => toTextOrEmpty(row.runName) },
+    { title: 'NAME', minWidth: 10, cell: row => toTextOrEmpty(row.runName) },
     {
       title: 'AGE',
       cell: row => (isNarrow ? formatRowAge(row).replace(/ ago$/u, '') : formatRowAge(row)),
@@ -208,7 +208,7 @@ function createRunColumns(ctx: Context): ListColumn<RunRow>[] {
     { title: 'CREDITS', align: 'right', cell: formatCreditsCell },
     {
       title: 'PROMPT VERSION',
-      ids: true,
+      hasIds: true,
       dropOrder: 1,
       cell: row => toTextOrEmpty(row.promptVersionId),
     },

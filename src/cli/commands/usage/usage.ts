@@ -204,7 +204,7 @@ function createUsageColumns(
   };
 
   return [
-    { title: grouping[0]?.toUpperCase() + grouping.slice(1), min: 8, cell: ({ key }) => key },
+    { title: grouping[0]?.toUpperCase() + grouping.slice(1), minWidth: 8, cell: ({ key }) => key },
     { title: 'Runs', align: 'right', cell: ({ runs }) => String(runs) },
     { title: 'Failed', align: 'right', cell: ({ failed }) => String(failed) },
     { title: 'Credits', align: 'right', cell: ({ credits }) => String(credits) },

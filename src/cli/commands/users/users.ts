@@ -11,7 +11,7 @@ import type { USERS_SET } from './spec.ts';
 
 const USERS_FORM: ListForm<UserSummary> = {
   columns: [
-    { title: 'USER', min: 6, cell: ({ user }) => user },
+    { title: 'USER', minWidth: 6, cell: ({ user }) => user },
     { title: 'PLAN', cell: ({ plan }) => plan },
     { title: 'CREDITS', align: 'right', cell: ({ credits }) => String(credits) },
     { title: 'KEYS', align: 'right', cell: ({ keys }) => String(keys) },

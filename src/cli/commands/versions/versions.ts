@@ -52,12 +52,12 @@ function createVersionColumns(now: number): ListColumn<PromptVersionEntry>[] {
   return [
     {
       title: 'PROMPT VERSION',
-      ids: true,
+      hasIds: true,
       cell: ({ promptVersionId }) => toTextOrEmpty(promptVersionId),
     },
     {
       title: 'PUBLISHED',
-      min: 8,
+      minWidth: 8,
       cell: ({ publishedAt }) => formatIsoAge(toTextOrEmpty(publishedAt), now),
       plain: ({ publishedAt }) => toTextOrEmpty(publishedAt),
     },

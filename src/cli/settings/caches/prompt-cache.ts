@@ -4,8 +4,10 @@ import type { PromptVersion } from '../../../wire/index.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
-export const PROMPTS_FILE = 'prompts.json';
-const MAX_ENTRIES = 200;
+export const PROMPTS_FILE_NAME = 'prompts.json';
+
+/** Maximum number of versions, and of slugs. */
+const MAX_CACHED_PROMPTS = 200;
 
 /**
  * Number of changes that are written at once; those of a command with many prompts are written
@@ -37,7 +39,7 @@ interface CachedPrompts {
 /** Caches prompt versions, which never change, so that their configs need no second request. */
 export class PromptCache {
   readonly #file: string;
-  readonly #service: string;
+  readonly #serviceName: string;
   readonly #onProblem: (message: string) => void;
   /** The content when it was last read, with the changes since. */
   #content: CachedPrompts | undefined;
@@ -47,16 +49,16 @@ export class PromptCache {
 
   /**
    * @param directory the configuration directory
-   * @param service the base URL, or `local` for the embedded service (see `Connection.service`)
+   * @param service the base URL, or `local` for the embedded service (see `Connection.serviceName`)
    * @param onProblem called if the file can't be written; the cache then works in memory
    */
   constructor(directory: string, service: string, onProblem: (message: string) => void = () => {}) {
-    this.#file = path.join(directory, PROMPTS_FILE);
-    this.#service = service;
+    this.#file = path.join(directory, PROMPTS_FILE_NAME);
+    this.#serviceName = service;
     this.#onProblem = onProblem;
   }
 
-  /** Returns a cached version with its config, and counts as its use. */
+  /** Returns a cached version with its config and counts that as a use. */
   get(promptVersionId: string): KnownVersion | undefined {
     const { versions } = this.#read();
     const entry = versions.find(candidate => this.#hasId(candidate, promptVersionId));
@@ -66,23 +68,23 @@ export class PromptCache {
 
   /** Caches a version; beyond 200 versions, drops the least recently used. */
   put(version: KnownVersion): void {
-    const entry = { service: this.#service, version };
+    const entry = { service: this.#serviceName, version };
     if (!isCachedVersion(entry)) return;
 
     this.#change(({ versions, slugs }) => {
       const otherVersions = versions.filter(other => !this.#hasId(other, version.promptVersionId));
-      return { versions: [entry, ...otherVersions].slice(0, MAX_ENTRIES), slugs };
+      return { versions: [entry, ...otherVersions].slice(0, MAX_CACHED_PROMPTS), slugs };
     });
   }
 
   /** Caches the slug of a prompt, so that completion can offer it. */
   putSlug(promptId: string, slug: string): void {
-    const service = this.#service;
+    const service = this.#serviceName;
     if (this.getSlugs().get(promptId) === slug) return;
     this.#change(({ versions, slugs }) => {
       const otherSlugs = slugs.filter(row => row.service !== service || row.promptId !== promptId);
       const newSlugs = [{ service, promptId, slug }, ...otherSlugs];
-      return { versions, slugs: newSlugs.slice(0, MAX_ENTRIES) };
+      return { versions, slugs: newSlugs.slice(0, MAX_CACHED_PROMPTS) };
     });
   }
 
@@ -109,21 +111,21 @@ export class PromptCache {
 
   /** Returns the cached slugs of this service by prompt id. */
   getSlugs(): ReadonlyMap<string, string> {
-    const serviceSlugs = this.#read().slugs.filter(({ service }) => service === this.#service);
+    const serviceSlugs = this.#read().slugs.filter(({ service }) => service === this.#serviceName);
     return new Map(serviceSlugs.map(({ promptId, slug }) => [promptId, slug]));
   }
 
   /** Returns every cached version of this service, last used first. Does not count as a use. */
   listVersions(): KnownVersion[] {
     const serviceVersions = this.#read().versions.filter(
-      ({ service }) => service === this.#service,
+      ({ service }) => service === this.#serviceName,
     );
     return serviceVersions.map(({ version }) => version);
   }
 
   #hasId({ service, version }: CachedVersion, promptVersionId: string): boolean {
     return (
-      service === this.#service &&
+      service === this.#serviceName &&
       version.promptVersionId.toLowerCase() === promptVersionId.toLowerCase()
     );
   }

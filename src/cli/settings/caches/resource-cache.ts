@@ -18,15 +18,15 @@ import { JsonFile, readCacheFile } from '../json-file.ts';
 const REQUESTED_REFRESH_TIMEOUT_MS = 5000;
 
 /**
- * Minimum time between refreshes for a service that understands no form of `cli-agent`, in
- * milliseconds.
+ * Minimum time between refreshes that a service asks for if it understands no form of `cli-agent`,
+ * in milliseconds.
  */
-const UNHEARD_REFRESH_INTERVAL_MS = 3_600_000;
+const MIN_REFRESH_INTERVAL_MS = 3_600_000;
 
 /**
- * Matches values that can be sent as a header; a hash with a line break would forge another header.
+ * Matches a hash that can be sent as a header; a line break in it would forge another header.
  */
-const SENDABLE = /^[\u0021-\u007e]{1,1024}$/u;
+const SENDABLE_HASH = /^[\u0021-\u007e]{1,1024}$/u;
 
 export interface FetchLimits {
   readonly timeoutMs?: number;
@@ -37,7 +37,7 @@ export interface FetchLimits {
 
 export interface ResourceCacheOptions {
   readonly directory: string;
-  /** `resourceScope(baseUrl, apiKey)`, or `LOCAL_SCOPE` for the embedded service. */
+  /** `computeResourceScope(baseUrl, apiKey)`, or `LOCAL_SCOPE` for the embedded service. */
   readonly scope: string;
   /** Sends `GET /resources` and ignores `action-require` in its answer. */
   readonly fetch: (limits: FetchLimits) => Promise<Resources>;
@@ -46,7 +46,7 @@ export interface ResourceCacheOptions {
   readonly onProblem: (message: string) => void;
 }
 
-export const RESOURCES_FILE = 'resources.json';
+export const RESOURCES_FILE_NAME = 'resources.json';
 
 /** Caches the models of a service and their hash. */
 export class ResourceCache {
@@ -54,11 +54,11 @@ export class ResourceCache {
   readonly #file: string;
   #cached: { readonly entry: ResourceEntry | undefined } | undefined;
   #isRefreshRequested = false;
-  #isKept = true;
+  #isPersisted = true;
 
   constructor(options: ResourceCacheOptions) {
     this.#options = options;
-    this.#file = path.join(options.directory, RESOURCES_FILE);
+    this.#file = path.join(options.directory, RESOURCES_FILE_NAME);
   }
 
   /**
@@ -67,13 +67,13 @@ export class ResourceCache {
    */
   getCliAgent(): string | undefined {
     const { hash = '', agentForm } = this.getCached() ?? {};
-    if (!SENDABLE.test(hash)) return undefined;
+    if (!SENDABLE_HASH.test(hash)) return undefined;
     return agentForm === 'named' ? `resources_hash=${hash}` : hash;
   }
 
   /** False if the cache could not be written, so that the next process has to fetch again. */
-  get isKept(): boolean {
-    return this.#isKept;
+  get isPersisted(): boolean {
+    return this.#isPersisted;
   }
 
   /** Returns the cached entry; reads the file once. */
@@ -104,7 +104,7 @@ export class ResourceCache {
     const agentForm = isMisunderstood ? getOtherForm(oldEntry) : oldEntry?.agentForm;
     this.#isRefreshRequested = false;
 
-    await this.#keep({
+    await this.#store({
       scope: this.#options.scope,
       hash: answer.hash,
       models: answer.resources.models,
@@ -121,8 +121,7 @@ export class ResourceCache {
    */
   recordActionRequired(): void {
     const { agentForm, fetchedAt = '' } = this.getCached() ?? {};
-    const isTooSoon =
-      this.#options.clock.now() - Date.parse(fetchedAt) < UNHEARD_REFRESH_INTERVAL_MS;
+    const isTooSoon = this.#options.clock.now() - Date.parse(fetchedAt) < MIN_REFRESH_INTERVAL_MS;
     this.#isRefreshRequested = agentForm !== 'neither' || !isTooSoon;
   }
 
@@ -132,12 +131,15 @@ export class ResourceCache {
    *
    * @param timeLeftMs ends the request earlier; default unlimited
    */
-  async refreshIfAsked(signal?: AbortSignal, timeLeftMs = Number.POSITIVE_INFINITY): Promise<void> {
+  async refreshIfRequested(
+    signal?: AbortSignal,
+    timeLeftMs = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
     if (!this.#isRefreshRequested) return;
     const timeoutMs = Math.min(REQUESTED_REFRESH_TIMEOUT_MS, timeLeftMs);
     try {
-      await withTimeout(timeoutMs, signal, limited =>
-        this.refresh({ timeoutMs, retries: 0, signal: limited }),
+      await withTimeout(timeoutMs, signal, limitedSignal =>
+        this.refresh({ timeoutMs, retries: 0, signal: limitedSignal }),
       );
     } catch (error) {
       this.#isRefreshRequested = false;
@@ -145,12 +147,12 @@ export class ResourceCache {
     }
   }
 
-  async #keep(entry: ResourceEntry): Promise<void> {
+  async #store(entry: ResourceEntry): Promise<void> {
     this.#cached = { entry };
     try {
       await writeEntry(this.#file, entry, this.#options.clock);
     } catch (error) {
-      this.#isKept = false;
+      this.#isPersisted = false;
       this.#options.onProblem(`models are not kept in ${this.#file}: ${toOneLine(String(error))}`);
     }
   }
@@ -182,7 +184,9 @@ export interface ResourceEntry {
  * The scope of the embedded service, whose key changes with each process while its models don't.
  */
 export const LOCAL_SCOPE = 'local';
-const MAX_ENTRIES = 20;
+
+/** Maximum number of accounts at services. */
+const MAX_CACHED_SCOPES = 20;
 
 /** Returns a name for an account at a service that doesn't reveal its key. */
 export function computeResourceScope(baseUrl: string, apiKey: string): string {
@@ -207,7 +211,7 @@ async function writeEntry(
   if (readEntries(file).length === 0) rmSync(file, { force: true });
   await new JsonFile(file, clock, document => document).update(document => {
     const otherEntries = pickEntries(document).filter(({ scope }) => scope !== entry.scope);
-    document['services'] = [entry, ...otherEntries].slice(0, MAX_ENTRIES);
+    document['services'] = [entry, ...otherEntries].slice(0, MAX_CACHED_SCOPES);
   });
 }
 
@@ -239,10 +243,10 @@ export async function readCachedResources(
 ) {
   const address = resolveAddress(sources);
   const service = getServiceKey(address);
-  const scope = address.embedded
+  const scope = address.isEmbedded
     ? LOCAL_SCOPE
     : computeResourceScope(service, (await resolveKey(sources, address, options)).value);
-  const file = path.join(sources.settings.directory, RESOURCES_FILE);
+  const file = path.join(sources.settings.directory, RESOURCES_FILE_NAME);
   return { file, service, entry: readEntry(file, scope) };
 }
 

@@ -20,13 +20,13 @@ export interface SourcedValue {
 /** The destination of requests: the embedded service, or a base URL. */
 export type Address =
   | {
-      readonly embedded: true;
+      readonly isEmbedded: true;
       readonly profile: typeof LOCAL_PROFILE;
       /** False if nothing is configured and it is only the default. */
       readonly isChosen: boolean;
     }
   | {
-      readonly embedded: false;
+      readonly isEmbedded: false;
       readonly baseUrl: SourcedValue;
       /** The chosen profile, even if the base URL is not its own. */
       readonly profile: string | undefined;
@@ -50,11 +50,11 @@ export function resolveAddress(sources: AddressSources): Address {
   const baseUrl = findExplicitBaseUrl(sources);
   if (baseUrl !== undefined) {
     const value = requireSecureBaseUrl(baseUrl.value, baseUrl.source, globals);
-    return { embedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
+    return { isEmbedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
   }
 
   if (profile?.value === LOCAL_PROFILE) {
-    return { embedded: true, profile: LOCAL_PROFILE, isChosen: true };
+    return { isEmbedded: true, profile: LOCAL_PROFILE, isChosen: true };
   }
 
   if (profile !== undefined) return getProfileAddress(profile, sources);
@@ -67,7 +67,7 @@ export function resolveAddress(sources: AddressSources): Address {
   }
 
   if (settings.profiles.size === 0) {
-    return { embedded: true, profile: LOCAL_PROFILE, isChosen: false };
+    return { isEmbedded: true, profile: LOCAL_PROFILE, isChosen: false };
   }
 
   throw configError(
@@ -82,13 +82,13 @@ export function resolveAddress(sources: AddressSources): Address {
  * embedded service.
  */
 export function getServiceKey(address: Address): string {
-  return address.embedded ? 'local' : address.baseUrl.value;
+  return address.isEmbedded ? 'local' : address.baseUrl.value;
 }
 
 /** Returns true if the embedded service is configured. */
 export function usesLocalService(sources: AddressSources): boolean {
   try {
-    return resolveAddress(sources).embedded;
+    return resolveAddress(sources).isEmbedded;
   } catch {
     return false;
   }
@@ -101,7 +101,7 @@ export function usesLocalService(sources: AddressSources): boolean {
 export function findConfiguredHost(sources: AddressSources): string | undefined {
   try {
     const address = resolveAddress(sources);
-    return address.embedded ? undefined : new URL(address.baseUrl.value).host;
+    return address.isEmbedded ? undefined : new URL(address.baseUrl.value).host;
   } catch (error) {
     if (!(error instanceof CliError) || sources.globals.profile !== undefined) throw error;
     return undefined;
@@ -116,7 +116,7 @@ export function findConfiguredHost(sources: AddressSources): string | undefined 
  */
 export function requireLocalService(sources: AddressSources, command: string): void {
   const address = resolveAddress(sources);
-  if (address.embedded) return;
+  if (address.isEmbedded) return;
   const { value, source } = address.baseUrl;
   throw usageError(
     `${command} works only on the embedded service, but ${value} is configured by ${source}`,
@@ -162,7 +162,7 @@ function getProfileAddress(
   const source = `profile ${profile}`;
   const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
   const value = requireSecureBaseUrl(baseUrl, source, globals);
-  return { embedded: false, baseUrl: { value, source }, profile };
+  return { isEmbedded: false, baseUrl: { value, source }, profile };
 }
 
 /**
@@ -206,7 +206,7 @@ function parseBaseUrl(text: string, source: string): string {
  */
 export async function resolveKey(
   sources: AddressSources,
-  address: Address & { embedded: false },
+  address: Address & { isEmbedded: false },
   { askKeychain = true } = {},
 ): Promise<SourcedValue> {
   const variable = findEnvironmentKey(sources, address.baseUrl);
@@ -238,7 +238,7 @@ function findEnvironmentKey(
 
 async function findStoredKey(
   settings: Settings,
-  { profile, baseUrl }: Address & { embedded: false },
+  { profile, baseUrl }: Address & { isEmbedded: false },
   { askKeychain }: { readonly askKeychain: boolean },
 ): Promise<SourcedValue | undefined> {
   if (profile === undefined) return undefined;
@@ -254,7 +254,7 @@ async function findStoredKey(
   return value === undefined ? undefined : { value, source: `profile ${profile}` };
 }
 
-function missingKeyError({ baseUrl, profile }: Address & { embedded: false }): CliError {
+function missingKeyError({ baseUrl, profile }: Address & { isEmbedded: false }): CliError {
   const { host, origin } = new URL(baseUrl.value);
   const login =
     profile !== undefined && baseUrl.source === `profile ${profile}`

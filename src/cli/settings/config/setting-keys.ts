@@ -26,7 +26,7 @@ interface SettingRule<T> {
   readonly parse: (text: string) => T | undefined;
 }
 
-const SWITCH = { form: 'true or false', parse: parseSwitch };
+const SWITCH_RULE = { form: 'true or false', parse: parseSwitch };
 
 /** Every setting, in display order. */
 export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K]> } = {
@@ -54,7 +54,7 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
   preview: {
     description: 'show small previews of images if the terminal supports them',
     default: true,
-    ...SWITCH,
+    ...SWITCH_RULE,
   },
   pager: {
     description: 'the pager for long results, cat for none',
@@ -65,13 +65,13 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
   keychain: {
     description: 'keep keys in the system keychain if there is one',
     default: true,
-    ...SWITCH,
+    ...SWITCH_RULE,
   },
   exclusiveKey: {
     description:
       'nobody else uses the key, so a run whose creation was not answered may be recovered from the list of runs',
     default: false,
-    ...SWITCH,
+    ...SWITCH_RULE,
   },
   model: {
     description: 'the model of prompt files that name none; echo if not set',

@@ -174,7 +174,7 @@ export class Journal {
   async *#readEntries(merger: JournalMerger): AsyncGenerator<JournalEntry> {
     await this.#lines.waitForPendingLines();
     for (const file of await this.#listFiles()) {
-      const handle = await openIfThere(file);
+      const handle = await openIfExisting(file);
       if (handle === undefined) continue;
 
       try {
@@ -196,7 +196,7 @@ export class Journal {
   }
 }
 
-async function openIfThere(file: string): Promise<FileHandle | undefined> {
+async function openIfExisting(file: string): Promise<FileHandle | undefined> {
   try {
     return await open(file);
   } catch (error) {

@@ -11,8 +11,12 @@ interface Graphics {
 
 /** The maximum size of an image in a protocol for images, in pixels. */
 const MAX_IMAGE_SIZE = { width: 360, height: 240 };
+
 /** The maximum size of an image of half blocks, in pixels. */
 const MAX_BLOCK_IMAGE_SIZE = { width: 48, height: 32 };
+
+/** Pixels with a lower alpha, of 255, count as transparent. */
+const MIN_VISIBLE_ALPHA = 128;
 
 /** Maximum number of characters in a chunk of kitty's protocol. */
 const KITTY_CHUNK_LENGTH = 4096;
@@ -47,8 +51,8 @@ export function encodeKitty({ png }: Miniature): string {
   return pieces
     .map((piece, index) => {
       // f=100: PNG; a=T: show it at once; q=2: no response; m: more chunks follow.
-      const first = index === 0 ? 'f=100,a=T,q=2,' : '';
-      return `\u001B_G${first}m=${index < pieces.length - 1 ? 1 : 0};${piece}\u001B\\`;
+      const settings = index === 0 ? 'f=100,a=T,q=2,' : '';
+      return `\u001B_G${settings}m=${index < pieces.length - 1 ? 1 : 0};${piece}\u001B\\`;
     })
     .join('');
 }
@@ -65,7 +69,7 @@ export function encodeIterm2({ png, width, height }: Miniature): string {
 export function drawHalfBlocks({ width, height, pixels }: Miniature): string {
   const findColour = (x: number, y: number): Colour | undefined => {
     const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray((y * width + x) * 4);
-    return y >= height || alpha < 128 ? undefined : [red, green, blue];
+    return y >= height || alpha < MIN_VISIBLE_ALPHA ? undefined : [red, green, blue];
   };
   const lines = Array.from({ length: Math.ceil(height / 2) }, (_, row) => {
     const cells = Array.from({ length: width }, (_, x) =>
@@ -85,8 +89,10 @@ function drawCell(upperColour: Colour | undefined, lowerColour: Colour | undefin
   return `\u001B[38;2;${upperColour.join(';')};48;2;${lowerColour.join(';')}m▀`;
 }
 
-/** The number of levels of red, green and blue, which makes 216 colours. */
-const LEVELS = 6;
+/** The number of levels of red, of green and of blue, which makes 216 colours. */
+const COLOUR_LEVEL_COUNT = 6;
+
+/** The number of rows of pixels that a line of sixels draws. */
 const SIXEL_BAND_HEIGHT = 6;
 
 /**
@@ -111,12 +117,13 @@ export function encodeSixel({ width, height, pixels }: Miniature): string {
 /** Returns the palette index of each pixel; -1 if it is mostly transparent. */
 function computePaletteIndices(pixels: Uint8Array, count: number): Int16Array {
   const toLevel = (value: number | undefined): number =>
-    Math.round(((value ?? 0) / 255) * (LEVELS - 1));
+    Math.round(((value ?? 0) / 255) * (COLOUR_LEVEL_COUNT - 1));
   return Int16Array.from({ length: count }, (_, pixel) => {
     const offset = pixel * 4;
-    if ((pixels[offset + 3] ?? 0) < 128) return -1;
+    if ((pixels[offset + 3] ?? 0) < MIN_VISIBLE_ALPHA) return -1;
     return (
-      (toLevel(pixels[offset]) * LEVELS + toLevel(pixels[offset + 1])) * LEVELS +
+      (toLevel(pixels[offset]) * COLOUR_LEVEL_COUNT + toLevel(pixels[offset + 1])) *
+        COLOUR_LEVEL_COUNT +
       toLevel(pixels[offset + 2])
     );
   });
@@ -124,10 +131,13 @@ function computePaletteIndices(pixels: Uint8Array, count: number): Int16Array {
 
 /** Returns a palette entry; sixels use percentages. */
 function encodePaletteEntry(colour: number): string {
-  const toPercent = (value: number): number => Math.round(((value % LEVELS) / (LEVELS - 1)) * 100);
-  const [red, green, blue] = [colour / LEVELS ** 2, colour / LEVELS, colour].map(value =>
-    toPercent(Math.floor(value)),
-  );
+  const toPercent = (value: number): number =>
+    Math.round(((value % COLOUR_LEVEL_COUNT) / (COLOUR_LEVEL_COUNT - 1)) * 100);
+  const [red, green, blue] = [
+    colour / COLOUR_LEVEL_COUNT ** 2,
+    colour / COLOUR_LEVEL_COUNT,
+    colour,
+  ].map(value => toPercent(Math.floor(value)));
   return `#${colour};2;${red};${green};${blue}`;
 }
 

@@ -10,7 +10,7 @@ export interface Miniature {
 }
 
 /** The formats that the renderer supports. */
-const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const READABLE_MEDIA_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /**
  * Maximum number of pixels to decode, because a small file may decode to an image that fills the
@@ -24,7 +24,7 @@ export async function createMiniature(
   maxSize: { readonly width: number; readonly height: number },
 ): Promise<Miniature> {
   const type = await fileTypeFromBuffer(bytes);
-  if (type === undefined || !READABLE.has(type.mime)) {
+  if (type === undefined || !READABLE_MEDIA_TYPES.has(type.mime)) {
     throw new Error("this kind of picture can't be drawn");
   }
 

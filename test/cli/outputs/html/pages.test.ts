@@ -53,7 +53,7 @@ const GRID: Grid = {
 };
 
 describe('a page', () => {
-  it('shows whatever came from elsewhere as text', () => {
+  it('shows foreign text as text, never as HTML', () => {
     const page = renderGridPage(GRID);
     expect(page).not.toContain('<img src=x');
     expect(page.match(/<script/gu)).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('differences', () => {
     ]);
   });
 
-  it('of few lines in long texts are shown as they are', async () => {
+  it('of few lines in long texts are shown whole', async () => {
     const parts = await computeDifferences(HERE, lines('a'), `new\n${lines('a')}`, 'lines');
     expect(parts.map(({ kind }) => kind)).toEqual(['added', 'same']);
   });

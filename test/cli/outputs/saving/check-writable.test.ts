@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { checkDirectory } from '../../../../src/cli/outputs/saving/check-writable.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 
-it('takes a directory that can be made', () => {
+it('accepts a directory that can be created', () => {
   const home = temporaryDirectory();
   expect(() => checkDirectory(home, path.join('a', 'b'), '--save')).not.toThrow();
 });
 
 // Other systems have no drives.
-it.runIf(process.platform === 'win32')('refuses a directory on a drive that is not there', () => {
+it.runIf(process.platform === 'win32')('refuses a directory on a drive that does not exist', () => {
   expect(() => checkDirectory(temporaryDirectory(), 'Q:\\pictures', '--save')).toThrow(
     '--save: the drive Q:\\ does not exist',
   );

@@ -6,38 +6,38 @@ import type { PromptVersion } from '../../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
-function version(id: string): PromptVersion {
+function createVersion(id: string): PromptVersion {
   return { promptVersionId: id, promptId: 'p', title: 't', publishedAt: '', config: { of: id } };
 }
 
-function cacheIn(directory: string, service = 'local'): PromptCache {
+function createCache(directory: string, service = 'local'): PromptCache {
   return new PromptCache(directory, service);
 }
 
 describe('the prompt cache', () => {
   it.runIf(isPosix)('keeps a version for the next process, readable by its owner only', () => {
     const directory = path.join(temporaryDirectory(), 'not', 'there', 'yet');
-    cacheIn(directory).put(version('A'));
-    expect(cacheIn(directory).get('a')).toEqual(version('A'));
+    createCache(directory).put(createVersion('A'));
+    expect(createCache(directory).get('a')).toEqual(createVersion('A'));
     expect(statSync(path.join(directory, 'prompts.json')).mode & 0o777).toBe(0o600);
   });
 
   it('shares nothing between services', () => {
     const directory = temporaryDirectory();
-    cacheIn(directory, 'https://one/v1').put(version('a'));
-    expect(cacheIn(directory, 'https://two/v1').get('a')).toBeUndefined();
-    expect(cacheIn(directory, 'https://two/v1').listVersions()).toEqual([]);
+    createCache(directory, 'https://one/v1').put(createVersion('a'));
+    expect(createCache(directory, 'https://two/v1').get('a')).toBeUndefined();
+    expect(createCache(directory, 'https://two/v1').listVersions()).toEqual([]);
   });
 
-  it('keeps the 200 prompts used last', () => {
+  it('keeps the 200 versions that were used last', () => {
     const directory = temporaryDirectory();
-    const cache = cacheIn(directory);
-    for (let index = 0; index < 200; index += 1) cache.put(version(`v${index}`));
+    const cache = createCache(directory);
+    for (let index = 0; index < 200; index += 1) cache.put(createVersion(`v${index}`));
     cache.get('v0');
-    cache.put(version('new'));
+    cache.put(createVersion('new'));
 
     expect(cache.get('v1')).toBeUndefined();
-    expect(cache.get('v0')).toEqual(version('v0'));
+    expect(cache.get('v0')).toEqual(createVersion('v0'));
     expect(cache.listVersions()).toHaveLength(200);
   });
 
@@ -50,10 +50,10 @@ describe('the prompt cache', () => {
       '{"versions":[null,{"service":"local"},7]}',
     ]) {
       writeFileSync(path.join(directory, 'prompts.json'), damage);
-      const cache = cacheIn(directory);
+      const cache = createCache(directory);
       expect(cache.get('a')).toBeUndefined();
-      cache.put(version('a'));
-      expect(cache.get('a')).toEqual(version('a'));
+      cache.put(createVersion('a'));
+      expect(cache.get('a')).toEqual(createVersion('a'));
     }
   });
 
@@ -64,15 +64,15 @@ describe('the prompt cache', () => {
     const cache = new PromptCache(path.join(directory, 'file'), 'local', problem =>
       problems.push(problem),
     );
-    cache.put(version('a'));
+    cache.put(createVersion('a'));
 
     expect(problems).toHaveLength(1);
   });
 
   it('stores no version without an id', () => {
     const directory = temporaryDirectory();
-    cacheIn(directory).put({ title: 'x' } as PromptVersion);
-    cacheIn(directory).put(version('a'));
+    createCache(directory).put({ title: 'x' } as PromptVersion);
+    createCache(directory).put(createVersion('a'));
     expect(readFileSync(path.join(directory, 'prompts.json'), 'utf8')).not.toContain('"x"');
   });
 });

@@ -47,7 +47,7 @@ function cacheIn(
 }
 
 describe('the cache of models', () => {
-  it('is empty at first, and is filled when the models are first needed', async () => {
+  it('is empty at first, and filled when the models are first requested', async () => {
     const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1')]);
     expect(cache.getCliAgent()).toBeUndefined();
     expect(await cache.getModels()).toEqual([MODEL]);
@@ -56,7 +56,7 @@ describe('the cache of models', () => {
     expect(fetchLimits).toHaveLength(1);
   });
 
-  it.runIf(isPosix)('is there for the next process, readable by its owner only', async () => {
+  it.runIf(isPosix)('is stored for the next process, readable by its owner only', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
     const { cache, fetchLimits } = cacheIn(directory, []);
@@ -103,7 +103,7 @@ describe('the cache of models', () => {
   });
 
   it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
-    'are fetched again over the damaged file %j',
+    'is fetched again if its file is damaged: %j',
     async damage => {
       const directory = temporaryDirectory();
       writeFileSync(path.join(directory, 'resources.json'), damage);
@@ -154,8 +154,8 @@ describe('a refresh that the service asks for', () => {
 
     expect(fetchLimits).toHaveLength(1);
 
-    await cache.refreshIfAsked();
-    await cache.refreshIfAsked();
+    await cache.refreshIfRequested();
+    await cache.refreshIfRequested();
 
     expect(fetchLimits.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
@@ -163,9 +163,9 @@ describe('a refresh that the service asks for', () => {
     expect(cache.getCliAgent()).toBe('h2');
   });
 
-  it('does not happen if nothing asked for it', async () => {
+  it('does not happen without a request for it', async () => {
     const { cache, fetchLimits } = cacheIn(temporaryDirectory(), []);
-    await cache.refreshIfAsked();
+    await cache.refreshIfRequested();
     expect(fetchLimits).toEqual([]);
   });
 
@@ -173,11 +173,11 @@ describe('a refresh that the service asks for', () => {
     const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1')]);
     cache.recordActionRequired();
     await cache.refresh();
-    await cache.refreshIfAsked();
+    await cache.refreshIfRequested();
     expect(fetchLimits).toHaveLength(1);
   });
 
-  it('that brings the hash that was sent means that the other form of the header is wanted, then none', async () => {
+  it('changes the form of the header if the service returns the hash that it was sent', async () => {
     const directory = temporaryDirectory();
     const clock = testClock();
     const command = async (...script: Resources[]): Promise<string | undefined> => {
@@ -185,7 +185,7 @@ describe('a refresh that the service asks for', () => {
       const { cache, fetchLimits } = cacheIn(directory, script, 'key', clock);
       const sent = cache.getCliAgent();
       cache.recordActionRequired();
-      await cache.refreshIfAsked();
+      await cache.refreshIfRequested();
       expect(fetchLimits).toHaveLength(fetches);
       return sent;
     };
@@ -201,10 +201,10 @@ describe('a refresh that the service asks for', () => {
     expect(await command()).toBe('h2');
   });
 
-  it('fails without a fault', async () => {
+  it('reports a failure but does not throw', async () => {
     const { cache, problems } = cacheIn(temporaryDirectory(), [new Error('no network')]);
     cache.recordActionRequired();
-    await expect(cache.refreshIfAsked()).resolves.toBeUndefined();
+    await expect(cache.refreshIfRequested()).resolves.toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('no network')]);
     expect(cache.getCliAgent()).toBeUndefined();
   });

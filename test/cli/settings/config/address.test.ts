@@ -30,7 +30,7 @@ async function resolveToText(flags: Flags, env: Env, of = settings()): Promise<u
   const asked = { globals: { insecureHttp: false, ...flags }, env, settings: await of };
   try {
     const address = resolveAddress(asked);
-    if (address.embedded) return 'embedded';
+    if (address.isEmbedded) return 'embedded';
     return [address.baseUrl.value, (await resolveKey(asked, address)).value];
   } catch (error) {
     const { message, exitCode } = error as { message: string; exitCode: number };
@@ -39,8 +39,8 @@ async function resolveToText(flags: Flags, env: Env, of = settings()): Promise<u
 }
 
 const noSettings = () => Promise.resolve(new Settings(temporaryDirectory(), testClock()));
-const BASE = 'PROMPTRUN_BASE_URL';
-const KEY = 'PROMPTRUN_API_KEY';
+const BASE_URL_VARIABLE = 'PROMPTRUN_BASE_URL';
+const KEY_VARIABLE = 'PROMPTRUN_API_KEY';
 
 describe('the address and the key of requests', () => {
   it.each<[string, Flags, Env, unknown]>([
@@ -48,32 +48,37 @@ describe('the address and the key of requests', () => {
     [
       'an empty environment is none',
       {},
-      { [BASE]: '', [KEY]: '', PROMPTRUN_PROFILE: '' },
+      { [BASE_URL_VARIABLE]: '', [KEY_VARIABLE]: '', PROMPTRUN_PROFILE: '' },
       [WORK, 'work-key'],
     ],
     [
       'the environment wins over the profile',
       {},
-      { [BASE]: OTHER, [KEY]: 'env-key' },
+      { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'env-key' },
       [OTHER, 'env-key'],
     ],
-    ['a key alone wins over the key of the profile', {}, { [KEY]: 'env-key' }, [WORK, 'env-key']],
+    [
+      'a key alone wins over the key of the profile',
+      {},
+      { [KEY_VARIABLE]: 'env-key' },
+      [WORK, 'env-key'],
+    ],
     [
       'a flag wins over the environment',
       { baseUrl: OTHER },
-      { [BASE]: WORK, [KEY]: 'k' },
+      { [BASE_URL_VARIABLE]: WORK, [KEY_VARIABLE]: 'k' },
       [OTHER, 'k'],
     ],
     [
       '--profile wins over the environment',
       { profile: 'work' },
-      { [BASE]: OTHER, [KEY]: 'k' },
+      { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
       [WORK, 'work-key'],
     ],
     [
       'PROMPTRUN_PROFILE chooses',
       {},
-      { PROMPTRUN_PROFILE: 'bare', [KEY]: 'k' },
+      { PROMPTRUN_PROFILE: 'bare', [KEY_VARIABLE]: 'k' },
       ['https://bare.test/v1', 'k'],
     ],
     [
@@ -82,7 +87,12 @@ describe('the address and the key of requests', () => {
       { PROMPTRUN_PROFILE: 'bare' },
       [WORK, 'work-key'],
     ],
-    ['local is built in', { profile: 'local' }, { [BASE]: OTHER, [KEY]: 'k' }, 'embedded'],
+    [
+      'local is built in',
+      { profile: 'local' },
+      { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
+      'embedded',
+    ],
     [
       'the stored key goes to its own origin',
       { baseUrl: 'https://work.test' },
@@ -102,15 +112,15 @@ describe('the address and the key of requests', () => {
       '3: no key for work.test:8443, given by --base-url',
     ],
     [
-      'nor where the environment says',
+      'the stored key does not go to a base URL of the environment',
       {},
-      { [BASE]: OTHER },
+      { [BASE_URL_VARIABLE]: OTHER },
       '3: no key for other.test, given by PROMPTRUN_BASE_URL',
     ],
     [
       'a profile with another base URL takes the key of the environment',
       { profile: 'work', baseUrl: OTHER },
-      { [KEY]: 'k' },
+      { [KEY_VARIABLE]: 'k' },
       [OTHER, 'k'],
     ],
     [
@@ -120,15 +130,15 @@ describe('the address and the key of requests', () => {
       '3: no key for bare.test, given by profile bare',
     ],
     [
-      'takes that of the environment',
+      'a profile without a key takes the key of the environment',
       { profile: 'bare' },
-      { [KEY]: 'k' },
+      { [KEY_VARIABLE]: 'k' },
       ['https://bare.test/v1', 'k'],
     ],
     [
-      'unless that belongs to another base URL',
+      'a profile does not take a key that belongs to another base URL',
       { profile: 'bare' },
-      { [KEY]: 'k', [BASE]: OTHER },
+      { [KEY_VARIABLE]: 'k', [BASE_URL_VARIABLE]: OTHER },
       '3: no key for bare.test, given by profile bare',
     ],
     [
@@ -154,13 +164,13 @@ describe('the address and the key of requests', () => {
     [
       'a key with a line break',
       { baseUrl: OTHER },
-      { [KEY]: 'a\nb' },
+      { [KEY_VARIABLE]: 'a\nb' },
       '2: PROMPTRUN_API_KEY: the key contains a line break',
     ],
     [
-      'a key with a letter no header takes',
+      'a key with a letter that no header can contain',
       { baseUrl: OTHER },
-      { [KEY]: 'schlüssel' },
+      { [KEY_VARIABLE]: 'schlüssel' },
       "2: PROMPTRUN_API_KEY: the key contains characters that keys can't have",
     ],
   ])('%s: %j %j', async (_, flags, env, expected) => {
@@ -172,16 +182,16 @@ describe('the address and the key of requests', () => {
     [
       'a key without a base URL',
       {},
-      { [KEY]: 'k' },
+      { [KEY_VARIABLE]: 'k' },
       '2: PROMPTRUN_API_KEY is set, but no base URL',
     ],
     [
       'a base URL without a key',
       {},
-      { [BASE]: OTHER },
+      { [BASE_URL_VARIABLE]: OTHER },
       '3: no key for other.test, given by PROMPTRUN_BASE_URL',
     ],
-    ['both', {}, { [BASE]: OTHER, [KEY]: 'k' }, [OTHER, 'k']],
+    ['both', {}, { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' }, [OTHER, 'k']],
   ])('with nothing configured, %s', async (_, flags, env, expected) => {
     expect(await resolveToText(flags, env, noSettings())).toEqual(expected);
   });
@@ -205,7 +215,7 @@ describe('a base URL', () => {
     ['http://127.1.2.3', 'http://127.1.2.3/v1'],
     ['http://[::1]:80', 'http://[::1]/v1'],
   ])('%s is used as %s', async (baseUrl, expected) => {
-    expect(await resolveToText({ baseUrl }, { [KEY]: 'k' })).toEqual([expected, 'k']);
+    expect(await resolveToText({ baseUrl }, { [KEY_VARIABLE]: 'k' })).toEqual([expected, 'k']);
   });
 
   it.each([
@@ -214,11 +224,11 @@ describe('a base URL', () => {
     'http://localhost.a.test',
     'http://192.168.0.1',
     'http://0x7f000001.a.test',
-  ])('%s is refused: the key would travel in the clear', async baseUrl => {
-    expect(await resolveToText({ baseUrl }, { [KEY]: 'k' })).toMatch(
+  ])('%s is refused, because the key would be sent in the clear', async baseUrl => {
+    expect(await resolveToText({ baseUrl }, { [KEY_VARIABLE]: 'k' })).toMatch(
       /^2: --base-url: plain http to .* in the clear$/,
     );
-    expect(await resolveToText({ baseUrl, insecureHttp: true }, { [KEY]: 'k' })).toEqual([
+    expect(await resolveToText({ baseUrl, insecureHttp: true }, { [KEY_VARIABLE]: 'k' })).toEqual([
       `${baseUrl}/v1`,
       'k',
     ]);
@@ -232,7 +242,7 @@ describe('a base URL', () => {
     'https://a.test/#x',
     'file:///v1',
   ])('%s is refused', async baseUrl => {
-    const resolved = await resolveToText({}, { [KEY]: 'k', [BASE]: baseUrl });
+    const resolved = await resolveToText({}, { [KEY_VARIABLE]: 'k', [BASE_URL_VARIABLE]: baseUrl });
     expect(resolved).toMatch(/^2: PROMPTRUN_BASE_URL: /);
     expect(resolved).not.toContain('hunter2');
   });

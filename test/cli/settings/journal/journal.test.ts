@@ -44,38 +44,35 @@ afterEach(async () => {
 });
 
 describe('the journal', () => {
-  it.runIf(isPosix)(
-    'keeps a creation and what became of it, readable by its owner only',
-    async () => {
-      const entry = await beginEntry(journal);
-      expect(await readEntries(journal)).toEqual([entry]);
+  it.runIf(isPosix)('keeps a creation and its outcome, readable by its owner only', async () => {
+    const entry = await beginEntry(journal);
+    expect(await readEntries(journal)).toEqual([entry]);
 
-      await journal.recordOutcome(entry.id, { outcome: 'created', runId: 'r1' });
-      await journal.recordOutcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
+    await journal.recordOutcome(entry.id, { outcome: 'created', runId: 'r1' });
+    await journal.recordOutcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
 
-      expect(await readEntries(journal)).toEqual([
-        expect.objectContaining({
-          time: '2026-01-02T03:04:05.678Z',
-          baseUrl: SERVICE,
-          promptVersionId: START.promptVersionId,
-          inputsDigest: 'abc',
-          outcome: 'ended',
-          runId: 'r1',
-          runStatus: 'failed',
-        }),
-      ]);
+    expect(await readEntries(journal)).toEqual([
+      expect.objectContaining({
+        time: '2026-01-02T03:04:05.678Z',
+        baseUrl: SERVICE,
+        promptVersionId: START.promptVersionId,
+        inputsDigest: 'abc',
+        outcome: 'ended',
+        runId: 'r1',
+        runStatus: 'failed',
+      }),
+    ]);
 
-      expect((await stat(journal.file)).mode & 0o777).toBe(0o600);
-      expect((await stat(directory)).mode & 0o777).toBe(0o700);
-    },
-  );
+    expect((await stat(journal.file)).mode & 0o777).toBe(0o600);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
 
   it('is empty if its file does not exist', async () => {
     expect(await journal.read()).toEqual({ entries: [], damagedCount: 0 });
     expect(await journal.findLast(SERVICE)).toBeUndefined();
   });
 
-  it('loses only the line a crash tore', async () => {
+  it('loses only the line that a crash has torn', async () => {
     const first = await beginEntry(journal);
     await appendFile(journal.file, '{"id":"torn","time":"2026-01-');
     const other = new Journal(directory, { now: () => NOW });
@@ -112,7 +109,7 @@ describe('the journal', () => {
     expect((await readEntries(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
   });
 
-  it('survives whatever stands in the file', async () => {
+  it('skips lines that are not entries', async () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.json(), fc.string())), lines => {
         const fold = new JournalMerger();
@@ -146,7 +143,7 @@ describe('the journal', () => {
     expect(await unsettled()).toContain(refused.id);
   });
 
-  it('is put aside once it is large, and read on from there', async () => {
+  it('is archived once it is large, and the archive is still read', async () => {
     const first = await beginEntry(journal);
     await journal.close();
     await appendFile(journal.file, `${'x'.repeat(5 * 1024 * 1024)}\n`);
@@ -156,7 +153,7 @@ describe('the journal', () => {
     expect((await readdir(directory)).length).toBe(2);
   });
 
-  it('never holds an input', async () => {
+  it('never contains an input', async () => {
     await beginEntry(journal);
     expect(Object.keys(JSON.parse(await readFile(journal.file, 'utf8')) as object)).toEqual([
       'id',

@@ -9,24 +9,25 @@ export interface PathContext {
   readonly home: string | undefined;
 }
 
-const MAX_MATCHED_FILES = 1000;
+/** Maximum number of matching entries to look at. */
+const MAX_MATCHED_ENTRIES = 1000;
 
 /**
- * Returns the completions of a typed path in alphabetical order: wanted files, and directories with
- * a slash at the end. Synchronous, because loading `node:fs/promises` takes longer than the
+ * Returns the completions of a typed path in alphabetical order: proposed files, and directories
+ * with a slash at the end. Synchronous, because loading `node:fs/promises` takes longer than the
  * look-up.
  *
  * @returns whole paths that begin as typed
  */
-export function completePaths(
-  typed: string,
+export function listPathCompletions(
+  typedPath: string,
   { cwd, home }: PathContext,
-  proposes: (name: string) => boolean,
+  isProposed: (name: string) => boolean,
   platform: NodeJS.Platform = process.platform,
 ): string[] {
-  const nameStart = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
-  const folder = typed.slice(0, nameStart);
-  const prefix = typed.slice(nameStart);
+  const nameStart = Math.max(typedPath.lastIndexOf('/'), typedPath.lastIndexOf(path.sep)) + 1;
+  const folder = typedPath.slice(0, nameStart);
+  const prefix = typedPath.slice(nameStart);
   const directory = path.resolve(cwd, expandHome(folder, home));
 
   return readDirectoryEntries(directory)
@@ -34,10 +35,10 @@ export function completePaths(
     .filter(
       ({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')),
     )
-    .slice(0, MAX_MATCHED_FILES)
+    .slice(0, MAX_MATCHED_ENTRIES)
     .flatMap(({ entry, name }) => {
       if (isDirectoryEntry(directory, entry)) return [`${folder}${name}/`];
-      return proposes(entry.name) && isReadable(directory, entry) ? [folder + name] : [];
+      return isProposed(entry.name) && isReadable(directory, entry) ? [folder + name] : [];
     })
     .sort();
 }

@@ -8,7 +8,7 @@ interface Keypress {
  * Keys that were typed after the Enter of an answer and read together with it. They answer the next
  * question.
  */
-export class TypedAhead {
+export class TypeAheadBuffer {
   #recordedKeys: string[] = [];
   #isAfterEnter = false;
   #isPasting = false;
@@ -27,7 +27,7 @@ export class TypedAhead {
   /**
    * Returns the keys to the input once the next question listens, because it drops earlier input.
    */
-  giveBack(input: NodeJS.ReadStream): void {
+  restore(input: NodeJS.ReadStream): void {
     const [enter, ...keys] = this.#recordedKeys;
     this.#recordedKeys = [];
     // A carriage return and a line feed are one Enter.

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { completePath, resolveTypedPath } from '../../../src/cli/questions/path-completion.ts';
+import { completePath, resolveTypedPath } from '../../../src/cli/questions/typed-path.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 let cwd = '';
@@ -24,13 +24,13 @@ const complete = (typed: string) =>
   completePath(typed, {
     cwd,
     home: path.join(cwd, 'pictures'),
-    proposes: name => name.endsWith('.png'),
+    isProposed: name => name.endsWith('.png'),
   });
 
 const resolvePath = (typed: string) => resolveTypedPath(typed, { cwd, home: '/home/ada' });
 
 describe('completing a path', () => {
-  it('completes as far as there is only one way', () => {
+  it('inserts the part that all matching paths have in common', () => {
     expect(complete('p')).toEqual({ text: 'pictures/', candidates: [] });
     expect(complete('pictures/t')).toEqual({ text: 'pictures/two.png', candidates: [] });
     expect(complete('pictures/o')).toEqual({
@@ -47,7 +47,7 @@ describe('completing a path', () => {
     expect(complete('.h')).toEqual({ text: '.hidden.png', candidates: [] });
   });
 
-  it('leaves a path that leads nowhere as typed', () => {
+  it('leaves a path without matches unchanged', () => {
     expect(complete('none/x')).toEqual({ text: 'none/x', candidates: [] });
     expect(complete('https://example.com/x')).toEqual({
       text: 'https://example.com/x',
@@ -55,7 +55,7 @@ describe('completing a path', () => {
     });
   });
 
-  it('proposes no name that would drive the terminal', async () => {
+  it('proposes no name with control characters', async () => {
     await writeFile(path.join(cwd, 'pictures/two\u001b[2J.png'), '');
     expect(complete('pictures/tw')).toEqual({ text: 'pictures/two.png', candidates: [] });
   });
@@ -75,19 +75,19 @@ describe('the path of an answer', () => {
     expect(resolvePath('~x.png')).toBe('~x.png');
   });
 
-  it('takes off what a file dropped on the terminal comes with', async () => {
+  it('removes the quotes and backslashes of a file dropped on the terminal', async () => {
     expect(resolvePath("'pictures/one more.png' ")).toBe('pictures/one more.png');
     expect(resolvePath(String.raw`pictures/one\ more.png`)).toBe('pictures/one more.png');
     expect(resolvePath("it's.png")).toBe("it's.png");
   });
 
-  it('takes a file of that very name first', async () => {
+  it('prefers a file of exactly the typed name', async () => {
     const name = String.raw`a\ b.png`;
     await writeFile(path.join(cwd, name), '');
     expect(resolvePath(name)).toBe(name);
   });
 
-  it('leaves what does not exist, and URLs', async () => {
+  it('leaves missing files and URLs unchanged', async () => {
     expect(resolvePath('none.png')).toBe('none.png');
     expect(resolvePath(' https://example.com/x.png')).toBe('https://example.com/x.png');
   });

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { completePaths } from '../../../src/cli/questions/complete-path.ts';
+import { listPathCompletions } from '../../../src/cli/questions/path-completions.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 it('completes names that macOS lists with separate accents as they are typed there', () => {
   const cwd = temporaryDirectory();
   writeFileSync(path.join(cwd, 'gru\u0308n.png'), '');
   const complete = (typed: string, platform: NodeJS.Platform): string[] =>
-    completePaths(typed, { cwd, home: undefined }, () => true, platform);
+    listPathCompletions(typed, { cwd, home: undefined }, () => true, platform);
 
   expect(complete('gr\u00fc', 'darwin')).toEqual(['gr\u00fcn.png']);
 
