@@ -95,8 +95,9 @@ export async function createSchemaCheck(
 
   const checks = await ctx.checks();
   const fault = await checks.perform('findSchemaFault', schema);
-  if (fault?.loop !== undefined)
+  if (fault?.loop !== undefined) {
     throw new SchemaLoopFault(`${origin}: ${fault.message}`, fault.loop);
+  }
 
   if (fault !== undefined) {
     const message = `${origin} is not a JSON Schema that can be used: ${fault.message}`;

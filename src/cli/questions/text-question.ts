@@ -223,8 +223,9 @@ function usePaste(
       onPaste(current.lines, line);
     } else if (isEnterKey(key)) {
       // A carriage return and a line feed are one line break.
-      if (key.name !== 'enter' || current.lastKeyName !== 'return')
+      if (key.name !== 'enter' || current.lastKeyName !== 'return') {
         current.lines.push(current.line);
+      }
       current.line = '';
       current.lastKeyName = key.name;
     } else {

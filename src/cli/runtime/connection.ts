@@ -69,8 +69,9 @@ interface ServiceAccess
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const { formatCommand } = sources;
   const address = resolveAddress(sources);
-  if (sources.isReplay)
+  if (sources.isReplay) {
     return openReplay(sources, { isEmbedded: address.isEmbedded, formatCommand });
+  }
 
   if (address.isEmbedded) {
     if (!address.isChosen) introduceEmbedded(sources);

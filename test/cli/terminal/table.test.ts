@@ -116,17 +116,17 @@ describe('renderTerminalTable', () => {
   });
 
   it('shortens identifiers and cuts paths in their middle before it cuts words', async () => {
-    const shape = [
-      { title: 'ID', ids: true },
-      { title: 'TITLE', min: 6 },
-      { title: 'FILE', paths: true, min: 10 },
+    const columns = [
+      { title: 'ID', hasIds: true },
+      { title: 'TITLE', minWidth: 6 },
+      { title: 'FILE', hasPaths: true, minWidth: 10 },
     ] as const;
     const row = [
       '7d1f3a52-9f0c-4d0e-8a68-0c1f4f1e2b3a',
       'A title of many words',
       '/home/ada/prompts/hello.prompt',
     ];
-    expect(await table(50, [row], shape)).toContain(
+    expect(await table(50, [row], columns)).toContain(
       '7d1f3a52  A title of many words  /home/ad…o.prompt\n',
     );
   });
