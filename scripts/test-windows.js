@@ -98,7 +98,6 @@ const TESTS = [
   'test/service/sharing.test.ts',
   'test/service/start-options.test.ts',
   'test/service/stopping.test.ts',
-  'test/service/store/binding.test.ts',
   'test/service/store/blobs',
   'test/service/store/damage.test.ts',
   'test/service/store/sqlite',

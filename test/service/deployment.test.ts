@@ -10,7 +10,8 @@ import { freePort } from '../support/free-port.ts';
 import { TestService } from '../support/local-service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const read = (file: string): string => readFileSync(path.join(root, 'deploy', file), 'utf8');
+const readDeployFile = (file: string): string =>
+  readFileSync(path.join(root, 'deploy', file), 'utf8');
 
 interface Compose {
   readonly services: Record<
@@ -33,24 +34,21 @@ if (nginx === undefined) {
   process.stderr.write('nginx is not installed: its configuration is not tried.\n');
 }
 
-/**
- * Starts nginx with its configuration for these instances, and gives its origin; it ends with the
- * test.
- */
+/** Starts nginx in front of these instances until the test ends. Returns its origin. */
 async function startNginx(instances: readonly string[]): Promise<string> {
   const directory = temporaryDirectory();
   const port = await freePort();
-  const hostOf = (index: number): string => new URL(instances[index] ?? '').host;
-  const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+  const getInstanceHost = (index: number): string => new URL(instances[index] ?? '').host;
+  const tempPathLines = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     kind => `${kind}_temp_path ${directory}/${kind};`,
   );
-  const config = read('nginx.conf')
-    .replace('http {', `http { access_log off; ${own.join(' ')}`)
-    .replace('one:8787', hostOf(0))
-    .replace('two:8787', hostOf(1))
+  const config = readDeployFile('nginx.conf')
+    .replace('http {', `http { access_log off; ${tempPathLines.join(' ')}`)
+    .replace('one:8787', getInstanceHost(0))
+    .replace('two:8787', getInstanceHost(1))
     .replace('listen 8080', `listen 127.0.0.1:${port}`);
   writeFileSync(path.join(directory, 'nginx.conf'), config);
-  const files = [
+  const fileOptions = [
     '-p',
     directory,
     '-c',
@@ -58,8 +56,12 @@ async function startNginx(instances: readonly string[]): Promise<string> {
     '-e',
     path.join(directory, 'error.log'),
   ];
-  const running = spawn(nginx ?? '', [...files, '-g', `daemon off; pid ${directory}/nginx.pid;`]);
-  onTestFinished(() => void running.kill());
+  const nginxProcess = spawn(nginx ?? '', [
+    ...fileOptions,
+    '-g',
+    `daemon off; pid ${directory}/nginx.pid;`,
+  ]);
+  onTestFinished(() => void nginxProcess.kill());
   const origin = `http://127.0.0.1:${port}`;
 
   await expect.poll(() => fetch(`${origin}/healthz`).then(({ status }) => status)).toBe(200);
@@ -68,7 +70,7 @@ async function startNginx(instances: readonly string[]): Promise<string> {
 }
 
 describe('the files for containers', () => {
-  const compose = parse(read('compose.yaml'), { merge: true }) as Compose;
+  const compose = parse(readDeployFile('compose.yaml'), { merge: true }) as Compose;
   const instances = Object.values(compose.services).filter(({ image }) => image === 'promptrun');
 
   test('start two instances of one image on one PostgreSQL', () => {
@@ -82,12 +84,14 @@ describe('the files for containers', () => {
 
     const builds = instances.flatMap(({ build }) => build ?? []);
     expect(builds).toHaveLength(1);
-    expect(read(path.basename(builds[0]?.dockerfile ?? ''))).toContain('ENTRYPOINT ["promptrun"]');
+    expect(readDeployFile(path.basename(builds[0]?.dockerfile ?? ''))).toContain(
+      'ENTRYPOINT ["promptrun"]',
+    );
   });
 
   test('pass only flags that serve has', async () => {
     const { stdout } = await runCommand(['serve', '--help']);
-    const command = /^CMD (\["serve".*\])$/m.exec(read('Dockerfile'))?.[1] ?? '[]';
+    const command = /^CMD (\["serve".*\])$/m.exec(readDeployFile('Dockerfile'))?.[1] ?? '[]';
     const words = [
       ...instances.flatMap(({ command }) => command ?? []),
       ...(JSON.parse(command) as string[]),
@@ -103,7 +107,9 @@ describe('the files for containers', () => {
     const names = Object.keys(compose.services).filter(
       name => compose.services[name]?.image === 'promptrun',
     );
-    const servers = [...read('nginx.conf').matchAll(/server (\w+):8787/g)].map(match => match[1]);
+    const servers = [...readDeployFile('nginx.conf').matchAll(/server (\w+):8787/g)].map(
+      match => match[1],
+    );
     expect(servers).toEqual(names);
   });
 

@@ -110,27 +110,29 @@ describe('a process that dies while a run is running', () => {
 
 test('with --no-rerun what was begun fails immediately, and what was queued still runs', async () => {
   const first = await serveInProcess(dataDir, '--sync-window', '0s');
-  const begun = await createLongRun(first);
+  const runningRunId = await createLongRun(first);
   for (let others = 1; others < MAX_CONCURRENT_RUNS; others += 1) await createLongRun(first);
-  const queued = await createLongRun(first);
+  const queuedRunId = await createLongRun(first);
   await first.kill();
   runningService = await TestService.start({ dataDir, clock, rerun: false });
   await clock.waitForSleep(RUN_MS);
-  const { rows: shown } = await runningService.data<RunPage>('/runs?limit=50', { key });
+  const { rows: rowsAfterKill } = await runningService.data<RunPage>('/runs?limit=50', { key });
 
-  expect(shown).toHaveLength(MAX_CONCURRENT_RUNS + 1);
-  expect(shown[0]).toMatchObject({ runId: queued, runStatus: 'running' });
+  expect(rowsAfterKill).toHaveLength(MAX_CONCURRENT_RUNS + 1);
+  expect(rowsAfterKill[0]).toMatchObject({ runId: queuedRunId, runStatus: 'running' });
 
-  for (const run of shown.slice(1)) {
+  for (const run of rowsAfterKill.slice(1)) {
     expect(run).toMatchObject({ runStatus: 'failed', credits: null });
   }
 
-  expect(shown.at(-1)?.outputs[0]?.data).toContain(`promptrun runs rerun ${begun}`);
+  expect(rowsAfterKill.at(-1)?.outputs[0]?.data).toContain(`promptrun runs rerun ${runningRunId}`);
 
   await runningService.close();
-  const { rows: later } = await (await startService()).data<RunPage>('/runs?limit=50', { key });
+  const { rows: rowsAfterRestart } = await (await startService()).data<RunPage>('/runs?limit=50', {
+    key,
+  });
 
-  expect(new Set(later.map(({ runStatus }) => runStatus))).toEqual(new Set(['failed']));
+  expect(new Set(rowsAfterRestart.map(({ runStatus }) => runStatus))).toEqual(new Set(['failed']));
 });
 
 test('a command leaves what a dead service was running to the next service', async () => {

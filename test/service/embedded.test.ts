@@ -14,7 +14,7 @@ import {
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 
-const DAY = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The wait of the service before it stores the end of a run again. */
 const FIRST_RETRY_WAIT_MS = 250;
@@ -136,9 +136,9 @@ test('stops a run whose end cannot be stored, and names it', async () => {
   );
   clock.advance(5000);
   await clock.waitForSleep(FIRST_RETRY_WAIT_MS);
-  const stopped = await service.inProcessRuns.stop('mine', 'Ctrl-C');
+  const stopResult = await service.inProcessRuns.stop('mine', 'Ctrl-C');
 
-  expect(stopped).toEqual({ runId: expect.any(String) as string, isStopped: true });
+  expect(stopResult).toEqual({ runId: expect.any(String) as string, isStopped: true });
 
   await running;
   await service.close();
@@ -146,19 +146,19 @@ test('stops a run whose end cannot be stored, and names it', async () => {
   database.close();
   service = await startEmbedded({ dataDir, clock, env: {} });
 
-  expect(await call('GET', `/runs/${stopped?.runId}`)).toMatchObject({
+  expect(await call('GET', `/runs/${stopResult?.runId}`)).toMatchObject({
     data: { runStatus: 'failed' },
   });
 });
 
 test('ends the request of a caller that leaves, and the run continues', async () => {
-  const enough = new AbortController();
+  const caller = new AbortController();
   const body = await buildCreation('sandbox', {}, { delaySeconds: '130' });
-  const answer = call<RunReference>('POST', '/runs', { body, signal: enough.signal });
+  const answer = call<RunReference>('POST', '/runs', { body, signal: caller.signal });
   await clock.waitForSleep(130_000);
-  enough.abort(new Error('enough'));
+  caller.abort(new Error('the caller has left'));
 
-  await expect(answer).rejects.toThrow('enough');
+  await expect(answer).rejects.toThrow('the caller has left');
 
   const { data } = await call<{ rows: Run[] }>('GET', '/runs');
   expect(data.rows).toMatchObject([{ runStatus: 'running' }]);
@@ -171,7 +171,7 @@ describe('the media of a run', () => {
     return data.outputs[0]?.data ?? '';
   };
 
-  test('is a file that is there without the service, and that it answers for', async () => {
+  test('is a file that can be read without the service, and that the service returns too', async () => {
     const url = await makePicture();
     expect(url).toMatch(/^file:\/\/\/.*\/media\/[0-9a-f-]+\.png$/);
     const bytes = readFileSync(fileURLToPath(url));
@@ -195,11 +195,11 @@ describe('the media of a run', () => {
 
   test('expires after a day', async () => {
     const url = await makePicture();
-    clock.advance(DAY);
+    clock.advance(DAY_MS);
     expect((await fetchMedia(url)).http).toBe(410);
   });
 
-  test('has a signed URL if the same store is served', async () => {
+  test('has a signed URL if the same store is served over HTTP', async () => {
     await makePicture();
     const served = await TestService.forTest({ dataDir, clock });
     const { rows } = await served.data<{ rows: Run[] }>('/runs');

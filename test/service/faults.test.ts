@@ -22,10 +22,10 @@ async function createStore(dataDir: string): Promise<void> {
   await (await TestService.start({ dataDir })).close();
 }
 
-describe("a data directory that can't be used ends the start, with what to do", () => {
+describe("a start with a data directory that can't be used fails and says what to do", () => {
   const start = (dataDir: string) => startService({ dataDir, env: {} });
 
-  test("that can't be created", async () => {
+  test("if the directory can't be created", async () => {
     const file = temporaryDataDir();
     writeFileSync(file, '');
     const dataDir = path.join(file, 'below');
@@ -33,11 +33,11 @@ describe("a data directory that can't be used ends the start, with what to do", 
     await expect(start(dataDir)).rejects.toThrow('set PROMPTRUN_DATA_DIR to another directory');
   });
 
-  test.runIf(isPosix)('if nothing can be written', async () => {
+  test.runIf(isPosix)('if nothing can be written there', async () => {
     await expect(start('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
   });
 
-  test('with a database of a later version', async () => {
+  test('if its database has a later version', async () => {
     const dataDir = temporaryDataDir();
     await createStore(dataDir);
     const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
@@ -101,7 +101,7 @@ test('the start after one that could not create the first key creates it', async
   expect(service.newKey).toBeDefined();
 });
 
-test('a full disk is what a command names that keeps a prompt in the store', async () => {
+test('a command that stores a prompt names a full disk', async () => {
   const dataDir = temporaryDataDir();
   await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
@@ -118,7 +118,7 @@ test('a full disk is what a command names that keeps a prompt in the store', asy
   });
 });
 
-test('/readyz asks the store, and does not wait long for its answer', async () => {
+test('/readyz asks the store, and fails if the store does not answer soon', async () => {
   const clock = new HandClock();
   const ready = healthRoutes.find(({ path }) => path === '/readyz');
   const ask = (ping: () => Promise<void>): Promise<unknown> =>
@@ -138,7 +138,7 @@ test('/readyz asks the store, and does not wait long for its answer', async () =
   await expect(lateAnswer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-test('a port that is taken is named, with what to do', async () => {
+test('a port that is in use is named, with what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise(resolve => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
@@ -162,8 +162,8 @@ describe('a disk that is full while the service runs', () => {
   const fullDisk = (dataDir: string): string =>
     `the disk of the data directory ${dataDir} is full (database or disk is full); free space on it`;
 
-  /** Leaves the database of a running service no room to grow. */
-  async function fill(dataDir: string): Promise<() => void> {
+  /** Fills the disk for the database of a running service. Returns a function that makes room. */
+  async function fillDisk(dataDir: string): Promise<() => void> {
     const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
     database.exec(`
       create trigger fullRuns before insert on runs begin select raise(abort, 'database or disk is full'); end;
@@ -178,8 +178,8 @@ describe('a disk that is full while the service runs', () => {
     const service = await TestService.forTest();
     const promptVersionId = await service.versionOf('hello');
     const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
-    const before = await service.data('/me/credits');
-    const empty = await fill(service.dataDir);
+    const creditsBefore = await service.data('/me/credits');
+    const makeRoom = await fillDisk(service.dataDir);
 
     expect(await service.post('/runs', body)).toMatchObject({
       http: 500,
@@ -189,10 +189,10 @@ describe('a disk that is full while the service runs', () => {
     });
 
     expect(await service.data('/runs')).toEqual({ rows: [], hasMore: false });
-    expect(await service.data('/me/credits')).toEqual(before);
+    expect(await service.data('/me/credits')).toEqual(creditsBefore);
     expect(service.notices).toContain(`fault: ${fullDisk(service.dataDir)}`);
 
-    empty();
+    makeRoom();
     expect((await service.post('/runs', body)).http).toBe(200);
   });
 
@@ -207,7 +207,7 @@ describe('a disk that is full while the service runs', () => {
     });
 
     await clock.waitForSleep(5000);
-    const empty = await fill(service.dataDir);
+    const empty = await fillDisk(service.dataDir);
     clock.advance(5000);
     await clock.waitForSleep(250);
     empty();

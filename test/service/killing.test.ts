@@ -10,8 +10,8 @@ const ROUNDS = 4;
  * The number of creations that are acknowledged before the process is killed in the middle of
  * others.
  */
-const ACKNOWLEDGED = 25;
-const AT_ONCE = 8;
+const ACKNOWLEDGED_RUNS = 25;
+const CONCURRENT_CREATIONS = 8;
 
 test('kill -9 at any moment loses no acknowledged run, and no credit', async () => {
   const dataDir = temporaryDataDir();
@@ -23,16 +23,16 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
   }
 
   const service = await TestService.forTest({ dataDir });
-  const unfinished = () =>
+  const countQueued = () =>
     service.data<RunPage>('/runs?status=queued', { key }).then(page => page.rows.length);
 
-  await expect.poll(unfinished).toBe(0);
+  await expect.poll(countQueued).toBe(0);
 
-  const running = () =>
+  const countRunning = () =>
     service.data<RunPage>('/runs?status=running', { key }).then(page => page.rows.length);
-  await expect.poll(running).toBe(0);
+  await expect.poll(countRunning).toBe(0);
 
-  const rows = new Map((await allRows(service, key)).map(row => [row.runId, row]));
+  const rows = new Map((await listAllRuns(service, key)).map(row => [row.runId, row]));
   for (const run of acknowledged.values()) {
     expect(rows.get(run.runId)).toMatchObject({
       outputs: run.outputs,
@@ -47,24 +47,28 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
 
 /** Kills the process while it creates runs, and returns the acknowledged ones. */
 async function createUntilKilled(process: ServingProcess, key: string): Promise<Run[]> {
-  const promptVersionId = await versionOfHello(process.url, key);
+  const promptVersionId = await findHelloVersion(process.url, key);
   const runs: Run[] = [];
   let killed: Promise<void> | undefined;
-  const createOneAfterAnother = async (): Promise<void> => {
+  const createInSequence = async (): Promise<void> => {
     while (killed === undefined) {
-      const run = await create(process.url, key, promptVersionId);
+      const run = await createRun(process.url, key, promptVersionId);
       if (run) runs.push(run);
-      if (runs.length >= ACKNOWLEDGED) killed ??= process.kill();
+      if (runs.length >= ACKNOWLEDGED_RUNS) killed ??= process.kill();
     }
   };
 
-  await Promise.all(Array.from({ length: AT_ONCE }, createOneAfterAnother));
+  await Promise.all(Array.from({ length: CONCURRENT_CREATIONS }, createInSequence));
   await killed;
   return runs;
 }
 
 /** Returns undefined if the process died before it answered. */
-async function create(url: string, key: string, promptVersionId: string): Promise<Run | undefined> {
+async function createRun(
+  url: string,
+  key: string,
+  promptVersionId: string,
+): Promise<Run | undefined> {
   try {
     const answer = await fetch(`${url}/runs`, {
       method: 'POST',
@@ -77,14 +81,14 @@ async function create(url: string, key: string, promptVersionId: string): Promis
   }
 }
 
-async function versionOfHello(url: string, key: string): Promise<string> {
+async function findHelloVersion(url: string, key: string): Promise<string> {
   const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(`${url}/prompts/publish?q=hello`, { headers });
   const { data } = (await answer.json()) as { data: { rows: { promptVersionId: string }[] } };
   return data.rows[0]?.promptVersionId ?? '';
 }
 
-async function allRows(service: TestService, key: string): Promise<RunRow[]> {
+async function listAllRuns(service: TestService, key: string): Promise<RunRow[]> {
   const rows: RunRow[] = [];
   for (let query = '', more = true; more; query = `&startingAfter=${rows.at(-1)?.runId}`) {
     const page = await service.data<RunPage>(`/runs?limit=50${query}`, { key });

@@ -13,9 +13,10 @@ import { serveInProcess } from '../support/serving-process.ts';
 const PROMPT = '---\nmodel: bot\n---\nHello\n';
 
 /**
- * Returns a data directory with the model `bot`, a program of Node's, and how often it was started.
+ * Creates a data directory with the model `bot`, a program that runs a script with Node. `countStarts`
+ * returns how often it was started.
  */
-function withBot(script: string): { dataDir: string; starts: () => number } {
+function createBotModel(script: string): { dataDir: string; countStarts: () => number } {
   const dataDir = temporaryDataDir();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const log = path.join(dataDir, 'starts.log');
@@ -25,13 +26,13 @@ function withBot(script: string): { dataDir: string; starts: () => number } {
 
   return {
     dataDir,
-    starts: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0),
+    countStarts: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0),
   };
 }
 
-const HANGS = 'setInterval(() => {}, 1000)';
+const HANGING_SCRIPT = 'setInterval(() => {}, 1000)';
 
-async function create(url: string, key: string, promptVersionId: string): Promise<Run> {
+async function createRun(url: string, key: string, promptVersionId: string): Promise<Run> {
   const answer = await fetch(`${url}/runs`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
@@ -41,15 +42,15 @@ async function create(url: string, key: string, promptVersionId: string): Promis
 }
 
 test('a serve with several users runs programs only with --allow-programs', async () => {
-  const { dataDir, starts } = withBot('console.log("Hi")');
+  const { dataDir, countStarts: starts } = createBotModel('console.log("Hi")');
   const env = { PATH: process.env['PATH'] };
   const service = await TestService.forTest({ dataDir, env });
   const { promptVersionId } = await service.publish('bot', PROMPT);
-  const runOfLocal = await create(service.service.url, service.key, promptVersionId);
+  const runOfLocal = await createRun(service.service.url, service.key, promptVersionId);
   expect(runOfLocal.runStatus).toBe('succeeded');
 
   const ann = await createKeyIn(dataDir, { user: 'ann' });
-  expect(await create(service.service.url, ann, promptVersionId)).toMatchObject({
+  expect(await createRun(service.service.url, ann, promptVersionId)).toMatchObject({
     runStatus: 'failed',
     outputs: [{ data: 'programs are not run here, since this service has several users' }],
   });
@@ -58,7 +59,7 @@ test('a serve with several users runs programs only with --allow-programs', asyn
 
   await service.close();
   const allowing = await TestService.forTest({ dataDir, env, allowPrograms: true });
-  const runOfAnn = await create(allowing.service.url, ann, promptVersionId);
+  const runOfAnn = await createRun(allowing.service.url, ann, promptVersionId);
   expect(runOfAnn.runStatus).toBe('succeeded');
 });
 
@@ -82,11 +83,11 @@ test.each([
   ['killed', startKillable],
   ['closed', startClosable],
 ])('a serve that was %s never starts a program again', async (_, startFirst) => {
-  const { dataDir, starts } = withBot(HANGS);
+  const { dataDir, countStarts: starts } = createBotModel(HANGING_SCRIPT);
   const key = await createKeyIn(dataDir, { user: 'local' });
   const first = await startFirst(dataDir);
   const { promptVersionId } = await publishPromptFile(dataDir, 'bot', PROMPT);
-  const creation = create(first.url, key, promptVersionId).catch(() => undefined);
+  const creation = createRun(first.url, key, promptVersionId).catch(() => undefined);
 
   await expect.poll(starts).toBe(1);
 

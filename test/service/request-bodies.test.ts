@@ -9,14 +9,14 @@ import { HandClock } from '../support/hand-clock.ts';
 import { createKeyIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/png.ts';
 
-/** Bytes of bodies that the service holds at once, half of them one user's. */
-const MOST = 4000;
+/** Maximum bytes of bodies that the service holds at once, half of them for one user. */
+const MAX_REQUEST_BYTES = 4000;
 
 describe('the bodies of requests, over all connections', () => {
   let service: TestService;
-  const uploads: Socket[] = [];
+  const sockets: Socket[] = [];
   afterEach(async () => {
-    for (const socket of uploads.splice(0)) socket.destroy();
+    for (const socket of sockets.splice(0)) socket.destroy();
     await service.close();
   });
 
@@ -24,7 +24,7 @@ describe('the bodies of requests, over all connections', () => {
   async function beginUpload(bytes: number, key = service.key): Promise<Socket> {
     const { hostname, port } = new URL(service.service.url);
     const socket = connect(Number(port), hostname);
-    uploads.push(socket);
+    sockets.push(socket);
     await once(socket, 'connect');
     const head = ['POST /v1/runs HTTP/1.1', `host: ${hostname}`, `authorization: Bearer ${key}`];
     socket.write([...head, 'content-length: 60000', '', ' '.repeat(bytes)].join('\r\n'));
@@ -32,7 +32,7 @@ describe('the bodies of requests, over all connections', () => {
   }
 
   /** Returns the status of a creation whose body is this long. */
-  async function create(bytes: number, key = service.key): Promise<number> {
+  async function createRun(bytes: number, key = service.key): Promise<number> {
     const body = {
       promptVersionId: await service.versionOf('hello'),
       inputs: { textInputs: { name: 'Ada' } },
@@ -43,26 +43,26 @@ describe('the bodies of requests, over all connections', () => {
   }
 
   it('are bounded for each user and for all, and free again once they are gone', async () => {
-    service = await TestService.start({ maxRequestBytes: MOST });
+    service = await TestService.start({ maxRequestBytes: MAX_REQUEST_BYTES });
     const other = await createKeyIn(service.dataDir, { user: 'ada' });
     const third = await createKeyIn(service.dataDir, { user: 'bob' });
     const upload = await beginUpload(1800);
 
-    await expect.poll(() => create(1000)).toBe(429);
+    await expect.poll(() => createRun(1000)).toBe(429);
     expect((await service.post('/runs', 'x'.repeat(1000))).message).toContain('MiB of one user');
-    expect(await create(1000, other)).toBe(200);
+    expect(await createRun(1000, other)).toBe(200);
 
     await beginUpload(1800, other);
-    await expect.poll(() => create(1000, third)).toBe(429);
+    await expect.poll(() => createRun(1000, third)).toBe(429);
 
     upload.destroy();
-    await expect.poll(() => create(1000)).toBe(200);
-    expect(await create(1000, third)).toBe(200);
+    await expect.poll(() => createRun(1000)).toBe(200);
+    expect(await createRun(1000, third)).toBe(200);
   });
 
   it('are not counted while a creation waits for its run', async () => {
     const clock = new HandClock();
-    service = await TestService.start({ maxRequestBytes: MOST, clock });
+    service = await TestService.start({ maxRequestBytes: MAX_REQUEST_BYTES, clock });
     const sandbox = await service.versionOf('sandbox');
     const body = JSON.stringify({
       promptVersionId: sandbox,
@@ -72,7 +72,7 @@ describe('the bodies of requests, over all connections', () => {
     const long = service.post<Run>('/runs', body.padEnd(1500));
     await clock.waitForSleep(5000);
 
-    expect(await create(1500)).toBe(200);
+    expect(await createRun(1500)).toBe(200);
 
     clock.advance(5000);
     expect(await long).toMatchObject({ http: 200, data: { runStatus: 'succeeded' } });
@@ -80,16 +80,16 @@ describe('the bodies of requests, over all connections', () => {
 
   describe('and slowly read answers', () => {
     /** Creates a run whose answer has eight times the bytes of its request, 8 MB. */
-    const repeat = async (key = service.key) => {
+    const createLargeRun = async (key = service.key) => {
       const inputs = { textInputs: { text: 'a'.repeat(1e6) } };
       const promptVersionId = await service.versionOf('repeat');
       return await service.post<Run & RunReference>('/runs', { promptVersionId, inputs }, { key });
     };
-    /** Asks for something, and takes nothing of the answer. */
-    const ask = async (target: string): Promise<void> => {
+    /** Sends a request, and reads nothing of the answer. */
+    const requestWithoutReading = async (target: string): Promise<void> => {
       const { hostname, port } = new URL(service.service.url);
       const socket = connect(Number(port), hostname).pause();
-      uploads.push(socket);
+      sockets.push(socket);
       socket.write(
         `GET /v1${target} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${service.key}\r\n\r\n`,
       );
@@ -101,39 +101,41 @@ describe('the bodies of requests, over all connections', () => {
       writeFileSync(path.join(promptsDir, 'repeat.prompt'), '{{text}}'.repeat(8));
       service = await TestService.start({ maxRequestBytes: 40_000_000, promptsDir });
       const other = await createKeyIn(service.dataDir, { user: 'ada' });
-      const { runId } = (await repeat()).data;
-      for (const target of [`/runs/${runId}`, '/runs']) await ask(target);
+      const { runId } = (await createLargeRun()).data;
+      for (const target of [`/runs/${runId}`, '/runs']) await requestWithoutReading(target);
 
       expect((await service.get('/runs')).http).toBe(429);
       expect((await service.get(`/runs/${runId}`)).http).toBe(429);
 
-      const put = await repeat();
-      expect(put).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
+      const postponed = await createLargeRun();
+      expect(postponed).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
       expect((await service.get('/me')).http).toBe(200);
-      expect((await repeat(other)).http).toBe(200);
+      expect((await createLargeRun(other)).http).toBe(200);
 
-      for (const socket of uploads.splice(0)) socket.destroy();
-      await expect.poll(async () => (await service.get(`/runs/${put.data.runId}`)).http).toBe(200);
+      for (const socket of sockets.splice(0)) socket.destroy();
+      await expect
+        .poll(async () => (await service.get(`/runs/${postponed.data.runId}`)).http)
+        .toBe(200);
       expect((await service.data<{ rows: Run[] }>('/runs')).rows).toHaveLength(2);
     });
   });
 
   describe('with pictures at URLs', () => {
-    /** Yields a picture of so many bytes; the last of them come once `rest` resolves. */
-    const picture = async function* (bytes: number, rest: Promise<unknown>) {
+    /** Yields an image of so many bytes, the last byte once `rest` has resolved. */
+    const streamImage = async function* (bytes: number, rest: Promise<unknown>) {
       yield Buffer.concat([png(1, 1), Buffer.alloc(bytes - png(1, 1).length - 1)]);
       await rest;
       yield Buffer.alloc(1);
     };
 
-    const serving = (bytes: number, rest: Promise<unknown> = Promise.resolve()) =>
+    const startWithImage = (bytes: number, rest: Promise<unknown> = Promise.resolve()) =>
       TestService.start({
-        maxRequestBytes: MOST,
+        maxRequestBytes: MAX_REQUEST_BYTES,
         openUrl: () =>
           Promise.resolve({
             status: 200,
             headers: {},
-            body: picture(bytes, rest),
+            body: streamImage(bytes, rest),
             discard: () => {},
           }),
       });
@@ -149,34 +151,34 @@ describe('the bodies of requests, over all connections', () => {
 
     it('count the pictures too, from their first bytes until they are on disk', async () => {
       const rest = new AbortController();
-      service = await serving(1200, once(rest.signal, 'abort'));
+      service = await startWithImage(1200, once(rest.signal, 'abort'));
       const other = await createKeyIn(service.dataDir, { user: 'ada' });
       const first = describePicture();
 
-      await expect.poll(() => create(900)).toBe(429);
-      expect(await create(900, other)).toBe(200);
+      await expect.poll(() => createRun(900)).toBe(429);
+      expect(await createRun(900, other)).toBe(200);
 
       rest.abort();
       expect(await first).toMatchObject({ http: 200, data: { runStatus: 'succeeded' } });
-      expect(await create(1900)).toBe(200);
+      expect(await createRun(1900)).toBe(200);
     });
 
     it('are refused for good if one picture exceeds the room', async () => {
-      service = await serving(2500);
+      service = await startWithImage(2500);
       expect(await describePicture()).toMatchObject({
         http: 413,
         status: 'PAYLOAD_TOO_LARGE_ERROR',
       });
       expect(await service.data('/runs')).toMatchObject({ rows: [] });
-      expect(await create(1900)).toBe(200);
+      expect(await createRun(1900)).toBe(200);
     });
 
     it('can be retried later if two pictures at once exceed the room', async () => {
       const rest = new AbortController();
-      service = await serving(1200, once(rest.signal, 'abort'));
+      service = await startWithImage(1200, once(rest.signal, 'abort'));
       const first = describePicture();
 
-      await expect.poll(() => create(900)).toBe(429);
+      await expect.poll(() => createRun(900)).toBe(429);
 
       const second = await describePicture();
       expect(second).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR' });

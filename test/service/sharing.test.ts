@@ -12,7 +12,7 @@ import {
 import { serveInProcess } from '../support/serving-process.ts';
 import { isPosix } from '../support/system.ts';
 
-const EACH = 40;
+const CREATIONS_PER_PROCESS = 40;
 
 test('several services start on a fresh data directory at once', async () => {
   const dataDir = temporaryDataDir();
@@ -40,7 +40,7 @@ test('two processes that create at once lose no run and no credit', async () => 
     return ((await answer.json()) as { data: Run }).data;
   };
 
-  const urls = Array.from({ length: EACH }, () => [
+  const urls = Array.from({ length: CREATIONS_PER_PROCESS }, () => [
     serviceInProcess.service.url,
     servingProcess.url,
   ]).flat();
@@ -48,18 +48,20 @@ test('two processes that create at once lose no run and no credit', async () => 
 
   expect(runs.every(run => run.runStatus === 'succeeded')).toBe(true);
 
-  const seen = new Set<string>();
+  const listedRunIds = new Set<string>();
   let query = '?limit=50';
   let hasMore = true;
   while (hasMore) {
     const page = await serviceInProcess.data<RunPage>(`/runs${query}`, { key });
-    for (const row of page.rows) seen.add(row.runId);
+    for (const row of page.rows) listedRunIds.add(row.runId);
     hasMore = page.hasMore;
     query = `?limit=50&startingAfter=${page.rows.at(-1)?.runId}`;
   }
 
-  expect([...seen].sort()).toEqual(runs.map(run => run.runId).sort());
-  expect(await serviceInProcess.data('/me/credits', { key })).toEqual({ credits: 1000 - 2 * EACH });
+  expect([...listedRunIds].sort()).toEqual(runs.map(run => run.runId).sort());
+  expect(await serviceInProcess.data('/me/credits', { key })).toEqual({
+    credits: 1000 - 2 * CREATIONS_PER_PROCESS,
+  });
 });
 
 test('a balance is never overdrawn, however many creations come at once', async () => {

@@ -17,7 +17,7 @@ const search = (words: string) =>
     .then(({ rows }) => rows.map(row => row.slug));
 
 describe('a directory of prompts', () => {
-  const put = (directory: string, name: string, text: string): void => {
+  const moveIntoPlace = (directory: string, name: string, text: string): void => {
     // Like editors, writes a file beside it and moves it into place.
     writeFileSync(path.join(directory, `.${name}.part`), text);
     renameSync(path.join(directory, `.${name}.part`), path.join(directory, name));
@@ -25,7 +25,7 @@ describe('a directory of prompts', () => {
 
   test('is published before the service listens; later changes are published too', async () => {
     const promptsDir = temporaryDirectory();
-    put(promptsDir, 'tide.prompt', 'The tide');
+    moveIntoPlace(promptsDir, 'tide.prompt', 'The tide');
     service = await TestService.start({ promptsDir });
 
     expect(await search('tide')).toEqual(['tide']);
@@ -33,17 +33,17 @@ describe('a directory of prompts', () => {
     const first = await service.versionOf('tide');
     expect(service.notices).toContain(`published tide as ${first}`);
 
-    put(promptsDir, 'tide.prompt', 'The tide turns');
+    moveIntoPlace(promptsDir, 'tide.prompt', 'The tide turns');
     await expect.poll(() => service.versionOf('tide')).not.toBe(first);
 
-    put(promptsDir, 'ebb.prompt', 'The ebb');
+    moveIntoPlace(promptsDir, 'ebb.prompt', 'The ebb');
     await expect.poll(() => search('ebb')).toEqual(['ebb']);
   });
 
   test("names file and line of what can't be published, and publishes the rest", async () => {
     const promptsDir = temporaryDirectory();
-    put(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
-    put(promptsDir, 'good.prompt', 'model: echo\n---\nHi');
+    moveIntoPlace(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
+    moveIntoPlace(promptsDir, 'good.prompt', 'model: echo\n---\nHi');
     service = await TestService.start({ promptsDir });
 
     expect(await search('good')).toEqual(['good']);
@@ -63,7 +63,7 @@ describe('a directory of prompts', () => {
     database.exec(
       "create trigger full before insert on prompts begin select raise(abort, 'database or disk is full'); end",
     );
-    put(promptsDir, 'tide.prompt', 'The tide');
+    moveIntoPlace(promptsDir, 'tide.prompt', 'The tide');
     await clock.waitForSleep(5000);
 
     await expect.poll(() => service.notices.at(-1)).toBe('not published: database or disk is full');
@@ -79,10 +79,10 @@ describe('a directory of prompts', () => {
 
   test('keeps a prompt published if its file is removed', async () => {
     const promptsDir = temporaryDirectory();
-    put(promptsDir, 'kept.prompt', 'Kept');
+    moveIntoPlace(promptsDir, 'kept.prompt', 'Kept');
     service = await TestService.start({ promptsDir });
     rmSync(path.join(promptsDir, 'kept.prompt'));
-    put(promptsDir, 'later.prompt', 'Later');
+    moveIntoPlace(promptsDir, 'later.prompt', 'Later');
     await expect.poll(() => search('later')).toEqual(['later']);
     expect(await search('kept')).toEqual(['kept']);
   });

@@ -233,6 +233,20 @@ describe('a watched directory', () => {
     expect(await listNoticesAfter(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
   });
 
+  it('reports a fault again that comes back after the file was valid', async () => {
+    await write('a.prompt', 'valid');
+    await start();
+    const fault = ['/a.prompt:1: this tag is never closed'];
+
+    expect(await changesAfter(() => write('a.prompt', '{{'))).toEqual(fault);
+
+    await write('a.prompt', 'valid');
+    await watched.rescan();
+    expect(news.splice(0)).toEqual([]);
+
+    expect(await changesAfter(() => write('a.prompt', '{{'))).toEqual(fault);
+  });
+
   it('offers a refused file again, and reports each fault once', async () => {
     await write('a.prompt', 'one');
     const refused = new Set(['a']);

@@ -5,7 +5,7 @@ import { createKeyIn, TestService } from '../../support/local-service.ts';
 let service: TestService;
 afterEach(() => service.close());
 
-const metrics = async (): Promise<string> => {
+const readMetrics = async (): Promise<string> => {
   const answer = await fetch(service.service.metricsUrl ?? '');
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -21,7 +21,7 @@ test('metrics count requests, runs, the queue and the store, and name no user', 
   const { data } = await service.post<Run>('/runs', body, { key: anna });
   await service.get(`/runs/${data.runId}`, { key: anna });
   await service.get('/nowhere-at-all');
-  const text = await metrics();
+  const text = await readMetrics();
 
   expect(text).toContain('promptrun_requests_total{method="POST",route="/v1/runs",status="200"} 1');
   expect(text).toContain(

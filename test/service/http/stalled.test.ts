@@ -4,32 +4,32 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Api } from '../../../src/service/http/api.ts';
 import { createHttpServer, type HttpServer } from '../../../src/service/http/server.ts';
 
-const STALLED_MS = 50;
+const STALL_TIMEOUT_MS = 50;
 
-/** More than the buffers of a connection hold. */
+/** A body that is larger than the buffers of a connection. */
 const LARGE = 'x'.repeat(32 * 1024 * 1024);
 
 let http: HttpServer;
-let controller: AbortController;
+let slowAnswer: AbortController;
 let callers: Socket[];
 
 /** Called with the path of each request. */
-let onAsked: (path: string) => void;
-let served: string[];
+let onRequest: (path: string) => void;
+let servedPaths: string[];
 
 beforeEach(async () => {
-  controller = new AbortController();
+  slowAnswer = new AbortController();
   callers = [];
-  onAsked = () => {};
-  served = [];
+  onRequest = () => {};
+  servedPaths = [];
 
   const bodies: Record<string, Promise<string>> = {
     '/first': Promise.resolve('first'),
     '/large': Promise.resolve(LARGE),
-    '/made': once(controller.signal, 'abort').then(() => 'and the next'),
+    '/slow': once(slowAnswer.signal, 'abort').then(() => 'slow'),
   };
   const api: Api = async ({ target }) => {
-    onAsked(target);
+    onRequest(target);
     return { httpStatus: 200, headers: {}, body: (await bodies[target]) ?? '' };
   };
 
@@ -37,8 +37,8 @@ beforeEach(async () => {
     api,
     host: 'service',
     closing: new AbortController().signal,
-    stallTimeoutMs: STALLED_MS,
-    onRequest: ({ path }) => served.push(path),
+    stallTimeoutMs: STALL_TIMEOUT_MS,
+    onRequest: ({ path }) => servedPaths.push(path),
   });
   await once(http.server.listen(0, '127.0.0.1'), 'listening');
 });
@@ -56,8 +56,8 @@ function call(...targets: string[]): Socket {
   return caller;
 }
 
-/** Resolves once a caller that takes nothing of a large answer has lost its connection. */
-async function stalledIsCutOff(): Promise<void> {
+/** Resolves once a caller that reads nothing of a large answer has lost its connection. */
+async function waitForCutOff(): Promise<void> {
   const connected = once(http.server, 'connection') as Promise<[Socket]>;
   call('/large').pause();
   const [connection] = await connected;
@@ -65,31 +65,30 @@ async function stalledIsCutOff(): Promise<void> {
 }
 
 test('a caller that does not read an answer loses its connection', async () => {
-  await stalledIsCutOff();
+  await waitForCutOff();
 });
 
-test('a caller whose next answer takes longer to make than an answer may stand still gets it', async () => {
-  const caller = call('/first', '/made').setEncoding('latin1');
+test('an answer is sent even if making it takes longer than a caller may stop reading', async () => {
+  const caller = call('/first', '/slow').setEncoding('latin1');
   let received = '';
   caller.on('data', (text: string) => (received += text));
 
   await expect.poll(() => received).toContain('first');
 
-  // Far longer than the time: it is twice over for a connection that was opened after the first
-  // answer.
-  await stalledIsCutOff();
-  await stalledIsCutOff();
-  controller.abort();
+  // Two other connections have been cut off since the first answer, so the time is long over.
+  await waitForCutOff();
+  await waitForCutOff();
+  slowAnswer.abort();
 
-  await expect.poll(() => received).toContain('and the next');
+  await expect.poll(() => received).toContain('slow');
 });
 
 test('a request that has arrived is answered before a large answer is encoded', async () => {
   const other = call().resume();
   await once(http.server, 'connection');
-  onAsked = path => {
+  onRequest = path => {
     if (path === '/large') other.write('GET /first HTTP/1.1\r\nHost: service\r\n\r\n');
   };
   call('/large').resume();
-  await expect.poll(() => served).toEqual(['/first', '/large']);
+  await expect.poll(() => servedPaths).toEqual(['/first', '/large']);
 });

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const LARGE = 'x'.repeat(1_000_000);
 
-test('a large body comes out as it does here, its digest as well', async () => {
+test('a large body has the same value and digest as if the main thread had parsed it', async () => {
   const body = (): Buffer => Buffer.from(JSON.stringify({ b: LARGE, a: [1, 'é'] }));
   const [parsedInThread, parsedHere] = [await thread.parseBody(body()), parseBodyHere(body())];
   expect(parsedInThread.value).toEqual(parsedHere.value);
@@ -22,7 +22,7 @@ test('a large body comes out as it does here, its digest as well', async () => {
   expect((await thread.parseBody(otherOrder)).digest()).toBe(parsedHere.digest());
 });
 
-test('faults of a large body are reported as for a small one', async () => {
+test('a fault of a large body has the same message as if the main thread had found it', async () => {
   for (const text of [`{"a":"${LARGE}`, `{"a":"${LARGE}\\u0000"}`, `[${'1,'.repeat(200_000)}1]`]) {
     const parsedHere = (): unknown => parseBodyHere(Buffer.from(text));
     const parsedInThread = await thread
@@ -40,23 +40,23 @@ test('a picture that is slow to measure delays no other request', async () => {
   bytes.set([0xff, 0xd8]);
   for (let index = 2; index < bytes.length - 4; index += 4) bytes.set([0xff, 0xe1, 0, 2], index);
   const picture = { bytes, mediaType: 'image/jpeg' };
-  const during = { turns: 0, isOver: false };
-  const described = thread.describeImage(picture).finally(() => {
-    during.isOver = true;
+  const progress = { turns: 0, isOver: false };
+  const description = thread.describeImage(picture).finally(() => {
+    progress.isOver = true;
   });
 
-  while (!during.isOver) {
+  while (!progress.isOver) {
     await new Promise(resolve => setImmediate(resolve));
-    during.turns += 1;
+    progress.turns += 1;
   }
 
-  expect(await described).toBe(describeImage(picture));
-  expect(during.turns).toBeGreaterThan(10);
+  expect(await description).toBe(describeImage(picture));
+  expect(progress.turns).toBeGreaterThan(10);
 });
 
-test('unfinished work is dropped at shutdown', async () => {
-  const reading = thread.parseBody(Buffer.from(JSON.stringify(LARGE)));
-  await Promise.all([expect(reading).rejects.toThrow(TasksClosedError), thread.close()]);
+test('unfinished and further work is rejected once the thread is closed', async () => {
+  const unfinishedParse = thread.parseBody(Buffer.from(JSON.stringify(LARGE)));
+  await Promise.all([expect(unfinishedParse).rejects.toThrow(TasksClosedError), thread.close()]);
   await expect(thread.parseBody(Buffer.from(JSON.stringify(LARGE)))).rejects.toThrow(
     TasksClosedError,
   );

@@ -47,7 +47,7 @@ describe('the order of search results', () => {
     ]);
   });
 
-  test('slug, then title, then description', () => {
+  test('a word counts most in a slug, then in a title, then in a description', () => {
     const all = [
       prompt('a', { description: 'sea' }),
       prompt('b', { title: 'The sea' }),
@@ -56,7 +56,7 @@ describe('the order of search results', () => {
     expect(search('sea', ...all)).toEqual(['the-sea', 'b', 'a']);
   });
 
-  test('equals are ordered by use, then by time, then by slug', () => {
+  test('equal matches are ordered by use, then by time, then by slug', () => {
     const all = [
       prompt('sea-a', { publishedAt: 1 }),
       prompt('sea-b', { publishedAt: 2 }),
@@ -77,11 +77,11 @@ describe('the order of search results', () => {
     expect(search('ＣＡＦÉ', prompt('cafe\u0301'))).toHaveLength(1);
   });
 
-  test('what matches no word is left out', () => {
+  test('prompts that match no word are left out', () => {
     expect(search('sea', prompt('mountain'))).toEqual([]);
   });
 
-  test('at most 50 come', () => {
+  test('at most 50 prompts are returned', () => {
     const many = Array.from({ length: 60 }, (_, index) => prompt(`sea-${index}`));
     expect(search('sea', ...many)).toHaveLength(50);
   });

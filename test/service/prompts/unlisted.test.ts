@@ -139,7 +139,7 @@ describe('a version that is not published', () => {
     expect(await service.versionOf('hello')).toBe(promptVersionId);
   });
 
-  it('of a published prompt with the model that it names is the published one', async () => {
+  it('of a published prompt without another model is the published version', async () => {
     const { promptVersionId } = await service.find('hello');
     expect(await store.ensureUnlistedVersion({ slug: 'hello' })).toMatchObject({ promptVersionId });
     expect(await store.ensureUnlistedVersion({ slug: 'hello', model: 'echo' })).toMatchObject({
@@ -147,7 +147,7 @@ describe('a version that is not published', () => {
     });
   });
 
-  it('needs a prompt and a model that are there', async () => {
+  it('is refused if its prompt or model does not exist', async () => {
     await expect(
       store.ensureUnlistedVersion({ slug: 'hello', model: 'gpt-9' }),
     ).rejects.toMatchObject({

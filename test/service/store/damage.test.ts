@@ -36,14 +36,14 @@ beforeEach(async () => {
  * Windows can't remove a file that is open, as a database stays on Node 20 in the process of its
  * test.
  */
-const removable = test.skipIf(process.platform === 'win32');
+const testUnlessWindows = test.skipIf(process.platform === 'win32');
 
-const refused = () => startService({ dataDir, env: {} });
+const startOnStore = () => startService({ dataDir, env: {} });
 
 describe('a damaged store is reported, with what to do, and stays unchanged', () => {
   async function expectRefusal(reason: string): Promise<void> {
     const before = existsSync(file) ? readFileSync(file) : undefined;
-    for (const open of [refused, () => openStore({ dataDir })]) {
+    for (const open of [startOnStore, () => openStore({ dataDir })]) {
       const opening = open();
       await expect(opening).rejects.toMatchObject({ code: 'UNUSABLE_STORE' });
       await expect(opening).rejects.toThrow(`the store ${file} is damaged: ${reason}`);
@@ -74,7 +74,7 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
     await expectRefusal('');
   });
 
-  removable('if it is the database of another program', async () => {
+  testUnlessWindows('if it is the database of another program', async () => {
     unlinkSync(file);
     const other = await openSqlite(file);
     other.exec('create table songs (title text); pragma user_version = 7');
@@ -82,7 +82,7 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
     await expectRefusal('it is the database of another program');
   });
 
-  removable('if only its log is left', async () => {
+  testUnlessWindows('if only its log is left', async () => {
     unlinkSync(file);
     writeFileSync(`${file}-wal`, 'frames');
     await expectRefusal('it is missing');
@@ -90,7 +90,7 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
 });
 
 describe('a new store', () => {
-  removable('is started next to a damaged one, which is kept', async () => {
+  testUnlessWindows('is started next to a damaged one, which is kept', async () => {
     truncateSync(file, 100);
     const service = await TestService.forTest({ dataDir, newStore: true });
     const aside =

@@ -18,49 +18,49 @@ beforeEach(async () => {
 
 afterEach(() => database.close());
 
-const put = (key: string) => (db: Db) =>
+const insertKey = (key: string) => (db: Db) =>
   db.insertInto('settings').values({ key, value: 'x' }).execute();
 
-const keys = async () =>
+const listKeys = async () =>
   (await db.selectFrom('settings').select('key').orderBy('key').execute()).map(row => row.key);
 
 describe('the writer', () => {
   test('undoes only a failing write, all of it, and reports it only to its caller', async () => {
-    const half = async (db: Db): Promise<void> => {
-      await put('half')(db);
-      await put('a')(db);
+    const insertTwoKeys = async (db: Db): Promise<void> => {
+      await insertKey('half')(db);
+      await insertKey('a')(db);
     };
 
     const results = await Promise.allSettled([
-      writer.write(put('a')),
-      writer.write(half),
-      writer.write(put('z')),
+      writer.write(insertKey('a')),
+      writer.write(insertTwoKeys),
+      writer.write(insertKey('z')),
     ]);
     expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(await keys()).toEqual(['a', 'z']);
+    expect(await listKeys()).toEqual(['a', 'z']);
   });
 
   test('reports the fault of a transaction that the database ended, and continues', async () => {
     database.exec(
       "create trigger full before insert on settings when new.key = 'full' begin select raise(rollback, 'full'); end",
     );
-    await expect(writer.write(put('full'))).rejects.toThrow('full');
-    await writer.write(put('b'));
-    expect(await keys()).toEqual(['b']);
+    await expect(writer.write(insertKey('full'))).rejects.toThrow('full');
+    await writer.write(insertKey('b'));
+    expect(await listKeys()).toEqual(['b']);
   });
 
-  test('waits in idle() for all writes, those added meanwhile too', async () => {
-    let isLast = false;
+  test('is idle only once all writes have ended, including those added meanwhile', async () => {
+    let hasWrittenLast = false;
     const writing = async (): Promise<void> => {
-      await writer.write(put('a'));
-      await writer.write(put('b'));
-      isLast = true;
+      await writer.write(insertKey('a'));
+      await writer.write(insertKey('b'));
+      hasWrittenLast = true;
     };
 
     void writing();
     await writer.waitForIdle();
     await Promise.resolve();
 
-    expect(isLast).toBe(true);
+    expect(hasWrittenLast).toBe(true);
   });
 });

@@ -21,7 +21,7 @@ const COMMAND_PREFIX = 'command-';
 const MIN_DEAD_LOCK_AGE_MS = 60_000;
 
 /**
- * Returns workers that are known to be alive by their locks: each locks a file of its own, and the
+ * Returns workers that are known to be alive by their locks: each locks its own file, and the
  * operating system releases the lock however the process ends.
  */
 export function createLockedWorkers(dataDir: string, kind: WorkerKind, clock: Clock) {

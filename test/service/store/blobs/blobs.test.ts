@@ -5,13 +5,13 @@ import { openDatabase } from '../../../../src/service/store/open-database.ts';
 import { postgresPrograms, startPostgres } from '../../../support/databases/postgres.ts';
 import { temporaryDataDir } from '../../../support/local-service.ts';
 
-/** Longer than two parts of what the database keeps in parts. */
+/** More bytes than two of the parts in which the database stores them. */
 const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, index) => `${index},`).join(''));
 
-async function read(database: string | undefined): Promise<void> {
+async function checkReads(databaseUrl: string | undefined): Promise<void> {
   const store = await openDatabase({
     dataDir: temporaryDataDir(),
-    databaseUrl: database,
+    databaseUrl,
     clock: serviceClock,
   });
   const { media } = store.blobs;
@@ -35,12 +35,12 @@ async function read(database: string | undefined): Promise<void> {
 }
 
 describe('bytes are read whole and in part', () => {
-  test('from files', () => read(undefined));
+  test('from files', () => checkReads(undefined));
 
   test.skipIf(postgresPrograms() === undefined)('from PostgreSQL', async () => {
     const cluster = await startPostgres();
     try {
-      await read(cluster.url);
+      await checkReads(cluster.url);
     } finally {
       cluster.remove();
     }

@@ -41,12 +41,12 @@ describe('media in an object store', () => {
     return service;
   };
 
-  const card = async (service: TestService) => ({
+  const buildCardCreation = async (service: TestService) => ({
     promptVersionId: await service.versionOf('postcard'),
     inputs: { textInputs: { place: 'Oslo' } },
   });
 
-  const seen = async (service: TestService) => ({
+  const buildImageCreation = async (service: TestService) => ({
     promptVersionId: await service.versionOf('describe'),
     inputs: { imageInputs: [{ type: 'base64', base64: png(3, 2).toString('base64') }] },
   });
@@ -56,7 +56,7 @@ describe('media in an object store', () => {
 
   test('are stored under names that cannot be guessed, with type and checksum, and have the same URLs', async () => {
     const service = await start();
-    const run = await service.post<Run>('/runs', await card(service));
+    const run = await service.post<Run>('/runs', await buildCardCreation(service));
     const url = run.data.outputs[0]?.data ?? '';
 
     expect(url).toContain(service.service.url.replace('/v1', '/media/'));
@@ -75,7 +75,7 @@ describe('media in an object store', () => {
     expect(storedObject?.bytes.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
     expect(existsSync(path.join(service.dataDir, 'media'))).toBe(false);
 
-    const described = await service.post<Run>('/runs', await seen(service));
+    const described = await service.post<Run>('/runs', await buildImageCreation(service));
     expect(described.data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
     expect(keysIn('inputs')).toEqual([expect.stringMatching(/\/inputs\/[0-9a-f-]{36}\/0$/)]);
 
@@ -89,20 +89,23 @@ describe('media in an object store', () => {
     const dataDir = temporaryDataDir();
     const clock = new HandClock(Date.now());
     const before = await TestService.forTest({ dataDir, env: {} });
-    const earlierRun = await before.post<Run>('/runs', await card(before));
+    const earlierRun = await before.post<Run>('/runs', await buildCardCreation(before));
     await before.close();
     const service = await start({ dataDir, clock });
     const shown = await service.data<Run>(`/runs/${earlierRun.data.runId}`);
 
     expect((await fetch(shown.outputs[0]?.data ?? '')).status).toBe(200);
 
-    for (let index = 0; index < 3; index += 1) await service.post('/runs', await card(service));
-    await service.post('/runs', await seen(service));
+    for (let index = 0; index < 3; index += 1) {
+      await service.post('/runs', await buildCardCreation(service));
+    }
+
+    await service.post('/runs', await buildImageCreation(service));
 
     expect([...keysIn('media'), ...keysIn('inputs')]).toHaveLength(4);
 
-    const others = 'pictures/of-another/media/x.png';
-    objects.objects.set(others, {
+    const foreignKey = 'pictures/of-another/media/x.png';
+    objects.objects.set(foreignKey, {
       bytes: png(1, 1),
       type: 'image/png',
       checksum: undefined,
@@ -110,7 +113,7 @@ describe('media in an object store', () => {
     });
 
     clock.advance(25 * HOUR_MS);
-    await expect.poll(() => [...objects.objects.keys()]).toEqual([others]);
+    await expect.poll(() => [...objects.objects.keys()]).toEqual([foreignKey]);
     expect(readdirSync(path.join(dataDir, 'media'))).toEqual([]);
   });
 
@@ -168,20 +171,20 @@ describe('media in an object store', () => {
     const text = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
     expect(text.data.runStatus).toBe('succeeded');
 
-    const refused = await service.post('/runs', await seen(service));
+    const refused = await service.post('/runs', await buildImageCreation(service));
     expect(refused).toMatchObject({ http: 503, status: 'SERVICE_UNAVAILABLE_ERROR' });
     expect(`${refused.message} ${service.notices.join(' ')}`).not.toContain(objects.address);
     expect((await service.data<RunPage>('/runs')).rows).toHaveLength(1);
 
     await objects.start();
-    const body = await seen(service);
+    const body = await buildImageCreation(service);
 
     await expect.poll(async () => (await service.post('/runs', body)).http).toBe(200);
   });
 
   test('that are away answer 503, gone ones 404', async () => {
     const service = await start();
-    const run = await service.post<Run>('/runs', await card(service));
+    const run = await service.post<Run>('/runs', await buildCardCreation(service));
     const url = run.data.outputs[0]?.data ?? '';
     await objects.stop();
     const status = async () => (await fetch(url)).status;
@@ -198,27 +201,27 @@ describe('media in an object store', () => {
   test('that cannot be stored for a minute fail their run, which may have been paid for', async () => {
     const clock = new HandClock(Date.now());
     const service = await start({ clock, syncWindowMs: HOUR_MS });
-    const body = await card(service);
+    const body = await buildCardCreation(service);
     await objects.stop();
-    const going = service.post<Run>('/runs', body);
+    const creation = service.post<Run>('/runs', body);
     const requestedAt = clock.now();
-    let ended = false;
-    void going.finally(() => {
-      ended = true;
+    let hasEnded = false;
+    void creation.finally(() => {
+      hasEnded = true;
     });
 
     await expect
       .poll(
         () => {
           clock.advance(250);
-          return ended;
+          return hasEnded;
         },
         { interval: 5 },
       )
       .toBe(true);
 
     expect(clock.now() - requestedAt).toBeGreaterThanOrEqual(60_000);
-    expect((await going).data).toMatchObject({
+    expect((await creation).data).toMatchObject({
       runStatus: 'failed',
       outputs: [
         {
@@ -231,7 +234,7 @@ describe('media in an object store', () => {
 
   test('that wait when the service stops fail their run at the next start, which asks no model again', async () => {
     const service = await start({ syncWindowMs: 0, graceMs: 0 });
-    const body = await card(service);
+    const body = await buildCardCreation(service);
     await objects.stop();
     const { data } = await service.post<{ runId: string }>('/runs', body);
 
@@ -252,7 +255,7 @@ describe('media in an object store', () => {
   test('that a queued run needs are waited for, and keep no text from running', async () => {
     const service = await start({ maxConcurrentRuns: 1, syncWindowMs: 0 });
     const sandbox = await service.versionOf('sandbox');
-    const picture = await seen(service);
+    const picture = await buildImageCreation(service);
     await service.post('/runs', slowRun(sandbox, '1'));
     const queued = await service.post<{ runId: string }>('/runs', picture);
     await objects.stop();

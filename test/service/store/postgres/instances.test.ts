@@ -81,7 +81,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
   describe('creations of several users at once', () => {
     const HELLO = { inputs: { textInputs: { name: 'Ada' } } };
 
-    test('take from each user what is theirs, and are refused each for itself', async () => {
+    test('are charged to their own users, and refused one by one', async () => {
       const database = await makeDatabase(cluster.url, 'together');
       const service = await start(database);
       const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
@@ -107,7 +107,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       expect(await readAccount(keys.scant)).toEqual({ credits: 0, runCount: 3 });
     });
 
-    test('do not wait for a user whom somebody has locked in the database', async () => {
+    test('do not wait for a user who is locked in the database', async () => {
       const database = await makeDatabase(cluster.url, 'locked');
       const service = await start(database);
       const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
@@ -127,7 +127,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     });
   });
 
-  test('carry out a queued run on whichever is free, and its caller gets the end at once', async () => {
+  test('carry out a queued run where there is room, and its caller gets the outcome at once', async () => {
     const database = await makeDatabase(cluster.url, 'queue');
     const busy = await start(database, { maxConcurrentRuns: 1 });
     const { key } = busy;

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../../src/service/index.ts';
 import { temporaryDataDir } from '../../../support/local-service.ts';
 
-/** Starts a server that takes connections and never says a word; resolves with its address. */
-async function silentServer(sockets: Socket[]): Promise<string> {
+/** Starts a server that accepts connections and never answers. Returns its address. */
+async function startSilentServer(sockets: Socket[]): Promise<string> {
   const server = createServer(socket => void sockets.push(socket)).listen(0, '127.0.0.1');
   await new Promise(resolve => server.once('listening', resolve));
   onTestFinished(() => void server.close());
@@ -13,7 +13,7 @@ async function silentServer(sockets: Socket[]): Promise<string> {
 
 test('hosts that are all silent are waited for once, and then named', async () => {
   const sockets: Socket[] = [];
-  const hosts = [await silentServer(sockets), await silentServer(sockets)];
+  const hosts = [await startSilentServer(sockets), await startSilentServer(sockets)];
   const database = `postgres://ann@${hosts.join(',')}/team?connect_timeout=1`;
   const opened = openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
   await expect(opened).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });

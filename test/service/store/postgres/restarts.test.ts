@@ -77,7 +77,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_998 });
   });
 
-  test('no instance counts as dead as soon as the database is back, since each may need a moment to reach it', async () => {
+  test('no instance counts as dead right after a restart, since each may need a moment to reach the database', async () => {
     const database = await makeDatabase(cluster.url, 'back');
     const store = await openPostgresStore(database, {
       dataDir: temporaryDataDir(),
@@ -99,7 +99,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     await expect.poll(() => store.workers.isAlive('slow')).toBe(true);
   });
 
-  test('a run whose answer can’t be kept that long has failed, once, and says that it may have been paid for', async () => {
+  test('a run whose answer waits too long for the database fails, once, and says that it may have been paid for', async () => {
     const database = await makeDatabase(cluster.url, 'late');
     const clock = new HandClock(Date.now());
     const service = await TestService.forTest({
@@ -149,7 +149,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     expect(noticesOfLoss()).toHaveLength(1);
   });
 
-  test('a run whose answer the end of its service loses has failed, and asks no model again', async () => {
+  test('a run whose answer is lost when its service stops fails, and no model is asked again', async () => {
     const database = await makeDatabase(cluster.url, 'stopped');
     const dataDir = temporaryDataDir();
     const service = await TestService.forTest({
@@ -178,7 +178,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     await expect.poll(() => readdirSync(path.join(dataDir, 'unstored-runs'))).toEqual([]);
   });
 
-  test('every acknowledged run ends once, with exact credits, though one dies and the database restarts', async () => {
+  test('every acknowledged run ends once, with exact credits, even if an instance dies and the database restarts', async () => {
     const database = await makeDatabase(cluster.url, 'chaos');
     const witness = await start(database);
     const key = await createAuthorKey(database);

@@ -13,18 +13,18 @@ import {
 } from '../../../support/databases/postgres.ts';
 import { temporaryDataDir } from '../../../support/local-service.ts';
 
-// Only Linux has 127.0.0.2 without being told.
-const isMissing = postgresPrograms() === undefined || process.platform !== 'linux';
+// Only Linux answers at 127.0.0.2 without configuration.
+const lacksPrograms = postgresPrograms() === undefined || process.platform !== 'linux';
 
-describe.skipIf(isMissing)('a database that speaks TLS', () => {
+describe.skipIf(lacksPrograms)('a database that speaks TLS', () => {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await startPostgres({ tls: true });
   });
   afterAll(() => cluster?.remove());
 
-  /** Its URL by another name of this machine; the certificate is for localhost and 127.0.0.1. */
-  function databaseAt(host: string, query: string): string {
+  /** Returns its URL at a name of this machine. The certificate is for localhost and 127.0.0.1. */
+  function buildDatabaseUrl(host: string, query: string): string {
     const ca = path.join(temporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
     const url = new URL(cluster.url);
@@ -40,7 +40,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     ['127.0.0.2', 'sslmode=require&sslrootcert=CA'],
     ['127.0.0.2', 'sslmode=verify-ca&sslrootcert=CA'],
   ])('is used at %s with %s', async (host, query) => {
-    const database = databaseAt(host, query);
+    const database = buildDatabaseUrl(host, query);
     const store = await openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
     await store.close();
   });
@@ -50,7 +50,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     writeFileSync(ca, CERTIFICATE);
     const options = {
       dataDir: temporaryDataDir(),
-      database: databaseAt('localhost', 'sslmode=verify-full'),
+      databaseUrl: buildDatabaseUrl('localhost', 'sslmode=verify-full'),
     };
     const store = await openStore({ ...options, env: { NODE_EXTRA_CA_CERTS: ca } });
     await store.close();
@@ -61,7 +61,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     ['127.0.0.1', 'sslmode=verify-ca', /sslrootcert/],
     ['127.0.0.2', 'sslmode=verify-full&sslrootcert=CA', /127\.0\.0\.2 is not in the cert/],
   ])('is refused at %s with %s', async (host, query, message) => {
-    const database = databaseAt(host, query);
+    const database = buildDatabaseUrl(host, query);
     const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/warning/i);
@@ -69,7 +69,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
   });
 });
 
-describe.skipIf(isMissing)('a database without TLS', () => {
+describe.skipIf(lacksPrograms)('a database without TLS', () => {
   test('is used with sslmode=prefer, and refused with sslmode=require', async () => {
     const cluster = await startPostgres();
     try {

@@ -7,8 +7,8 @@ import { connectDatabase } from '../../../../src/service/store/sqlite/connect-da
 import { openSqliteStore } from '../../../../src/service/store/sqlite/open-sqlite-store.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 
-/** Makes each flush to disk wait, and returns the functions that end them, in order. */
-function heldFlushes(): ((error: NodeJS.ErrnoException | null) => void)[] {
+/** Makes each flush to disk wait. Returns the functions that end the flushes, in order. */
+function holdFlushes(): ((error: NodeJS.ErrnoException | null) => void)[] {
   const held: ((error: NodeJS.ErrnoException | null) => void)[] = [];
   vi.spyOn(fs, 'fdatasync').mockImplementation((_, callback) => void held.push(callback));
   syncBuiltinESMExports();
@@ -42,7 +42,7 @@ it('writes past the cache of the disk on macOS too', async () => {
 
 it('reports a write only once it is on disk, and shares a flush between those that wait', async () => {
   const store = await openStore();
-  const held = heldFlushes();
+  const held = holdFlushes();
 
   const done: string[] = [];
   const write = async (key: string): Promise<void> => {
@@ -71,7 +71,7 @@ it('reports a write only once it is on disk, and shares a flush between those th
 
 it('reports a disk that cannot be written', async () => {
   const store = await openStore();
-  const held = heldFlushes();
+  const held = holdFlushes();
   const written = store.settings.getOrCreate('a', () => 'x');
   await expect.poll(() => held.length).toBe(1);
   held[0]?.(new Error('the disk is gone'));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { loadSqlite } from '../../../src/service/store/sqlite/binding.ts';
+import { loadSqlite } from '../../../../src/service/store/sqlite/binding.ts';
 
-/** Stands for the SQLite that newer releases of Node have. */
+/** A double of the SQLite that newer releases of Node have. */
 const BUILT_IN = { DatabaseSync: undefined };
 
 async function isBuiltIn(sqlite: string | undefined): Promise<boolean> {
@@ -10,21 +10,24 @@ async function isBuiltIn(sqlite: string | undefined): Promise<boolean> {
   return loaded === (BUILT_IN as never);
 }
 
-describe('which SQLite is used', () => {
+describe('the choice of an SQLite', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it.each(['3.51.3', '3.53.0', '3.100.0', '4.0.0'])("Node's own if it is %s", async version => {
-    expect(await isBuiltIn(version)).toBe(true);
-  });
+  it.each(['3.51.3', '3.53.0', '3.100.0', '4.0.0'])(
+    "is Node's own if its version is %s",
+    async version => {
+      expect(await isBuiltIn(version)).toBe(true);
+    },
+  );
 
   it.each(['3.47.2', '3.51.2', '3.9.9'])(
-    "the shipped one if Node's is %s, which can lose commits",
+    "is the packaged one if Node's version is %s, which can lose commits",
     async version => {
       expect(await isBuiltIn(version)).toBe(false);
     },
   );
 
-  it('is one that loses none', async () => {
+  it('is a packaged one whose version loses no commits', async () => {
     const { DatabaseSync } = await loadSqlite({ ...process.versions, sqlite: '3.47.2' });
     const database = new DatabaseSync(':memory:');
     const [row] = database.prepare('select sqlite_version() as version').all() as {
