@@ -4,7 +4,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { Project } from '../../../support/project.ts';
 
-async function repetitions(text: string): Promise<number[]> {
+/** Returns how often each case ran. */
+async function countRepetitions(text: string): Promise<number[]> {
   const config = `prompts: ['{{a}}']\nproviders: [echo]\n${text}`;
   const { stdout } = await new Project({ 'promptfooconfig.yaml': config }).run(['test', '--json']);
   const { cases } = JSON.parse(stdout()) as {
@@ -13,12 +14,12 @@ async function repetitions(text: string): Promise<number[]> {
   return cases.map(({ repetitions }) => repetitions.length);
 }
 
-it('tests of promptfoo are repeated as their own options say, then the command line, then evaluateOptions', async () => {
+it('tests of promptfoo are repeated by their own options, else its command line, else evaluateOptions', async () => {
   const tests = 'tests: [{ vars: { a: b } }, { vars: { a: c }, options: { repeat: 1 } }]\n';
-  expect(await repetitions(`${tests}evaluateOptions: { repeat: 2 }\n`)).toEqual([2, 1]);
+  expect(await countRepetitions(`${tests}evaluateOptions: { repeat: 2 }\n`)).toEqual([2, 1]);
   const both =
     'evaluateOptions: { repeat: 2 }\ncommandLineOptions: { repeat: "3", verbose: true }\n';
-  expect(await repetitions(`${tests}${both}`)).toEqual([3, 1]);
+  expect(await countRepetitions(`${tests}${both}`)).toEqual([3, 1]);
 });
 
 it('settings of promptfoo that leave out tests are refused', async () => {
@@ -28,14 +29,15 @@ it('settings of promptfoo that leave out tests are refused', async () => {
   expect(exitCode).toBe(EXIT.usage);
 });
 
-it('no more cases run at a time than maxConcurrency says, unless --concurrency is given', async () => {
-  let [open, most] = [0, 0];
+it('maxConcurrency limits how many cases run at a time, unless --concurrency is set', async () => {
+  let openCount = 0;
+  let maxOpenCount = 0;
   const server = createServer((request, response) => {
-    open += 1;
-    most = Math.max(most, open);
+    openCount += 1;
+    maxOpenCount = Math.max(maxOpenCount, openCount);
     request.resume().on('end', () => {
       setTimeout(() => {
-        open -= 1;
+        openCount -= 1;
         response.end('"yes"');
       }, 50);
     });
@@ -51,14 +53,14 @@ evaluateOptions: { maxConcurrency: 1 }
 tests: [{ vars: { a: 1 } }, { vars: { a: 2 } }, { vars: { a: 3 } }]
 `;
 
-  const test = async (...flags: string[]): Promise<number> => {
-    most = 0;
+  const measureConcurrency = async (...flags: string[]): Promise<number> => {
+    maxOpenCount = 0;
     const project = new Project({ 'promptfooconfig.yaml': config });
     const { exitCode } = await project.run(['test', '--allow-commands', '--rate', '0', ...flags]);
     expect(exitCode).toBe(0);
-    return most;
+    return maxOpenCount;
   };
 
-  expect(await test()).toBe(1);
-  expect(await test('--concurrency', '3')).toBeGreaterThan(1);
+  expect(await measureConcurrency()).toBe(1);
+  expect(await measureConcurrency('--concurrency', '3')).toBeGreaterThan(1);
 });

@@ -26,7 +26,7 @@ const PROVIDER = `export default class {
   async callApi(prompt, { vars }) { return vars.result; }
 }`;
 
-interface Case {
+interface ReportedCase {
   readonly repetitions: readonly {
     readonly error: object | null;
     readonly mismatches: readonly object[];
@@ -34,8 +34,8 @@ interface Case {
 }
 
 /** Returns how many assertions of a case were not met; undefined if it could not be checked. */
-function unmetIn(tested: Case | undefined): number | undefined {
-  const [repetition] = tested?.repetitions ?? [];
+function countUnmet(reportedCase: ReportedCase | undefined): number | undefined {
+  const [repetition] = reportedCase?.repetitions ?? [];
   return repetition?.error === null ? repetition.mismatches.length : undefined;
 }
 
@@ -55,11 +55,14 @@ it.each([
     const files = { 'promptfooconfig.json': JSON.stringify(config), 'double.mjs': PROVIDER };
     const argv = ['test', 'promptfooconfig.json', '--allow-commands', '--json'];
     const { stdout } = await new Project(files).run(argv);
-    const { cases } = JSON.parse(stdout()) as { readonly cases: readonly Case[] };
-    const judged = groups.map((group, index) => ({ ...group, unmet: unmetIn(cases[index]) }));
+    const { cases } = JSON.parse(stdout()) as { readonly cases: readonly ReportedCase[] };
+    const checkedGroups = groups.map((group, index) => ({
+      ...group,
+      unmetCount: countUnmet(cases[index]),
+    }));
 
-    expect(judged).toEqual(
-      groups.map(group => ({ ...group, unmet: group.pass ? 0 : group.rows.length })),
+    expect(checkedGroups).toEqual(
+      groups.map(group => ({ ...group, unmetCount: group.pass ? 0 : group.rows.length })),
     );
   },
 );
