@@ -36,8 +36,8 @@ export interface DeclaredProgram extends Declaration {
   readonly argv: readonly [string, ...string[]];
   /** True to start it in a temporary folder. */
   readonly usesTemporaryFolder: boolean;
-  /** True if it stays and answers run after run; default false. */
-  readonly staysRunning?: boolean;
+  /** True if it keeps running and answers run after run; default false. */
+  readonly isPersistent?: boolean;
 }
 
 /** An address that answers prompts. */

@@ -29,8 +29,8 @@ export interface JobInputs {
 }
 
 /**
- * The values that expressions select in an answer, by name; a fault if it is not JSON, or one can't
- * be evaluated.
+ * The values that expressions select in an answer, by the expressions' names, or the fault of an
+ * answer that is not JSON or of an expression that can't be evaluated.
  */
 export type SelectedValues =
   | { readonly found: Readonly<Record<string, JsonValue>> }
@@ -138,7 +138,7 @@ export interface Engine {
   run(job: EngineJob): Promise<EngineResult>;
   /** Reads an answer to this job from a provider batch. */
   readBatchAnswer?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;
-  /** Ends programs that it keeps for further runs; these start them again. */
+  /** Ends the programs that wait for further runs; the next run starts one again. */
   endPersistentPrograms?(): Promise<void>;
 }
 
@@ -170,9 +170,8 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * Returns the instruction to answer with JSON. Undefined if the prompt does not ask for JSON, or
- * says so itself and has no schema to add. Some providers answer with JSON only if the prompt has
- * the word.
+ * Returns the instruction to answer with JSON, because some providers do so only if the prompt has
+ * the word. Undefined if the prompt doesn't ask for JSON, or has the word and no schema to add.
  */
 export function buildJsonInstruction({
   prompt,

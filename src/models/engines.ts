@@ -43,7 +43,7 @@ export function createEngines({
   } satisfies Engines;
 }
 
-/** Ends programs that engines keep for further runs; these start them again. */
+/** Ends the programs of engines that wait for further runs; the next run starts one again. */
 export async function endPersistentPrograms(engines: Engines): Promise<void> {
   await Promise.all(
     Object.values(engines).map(async engine => await engine.endPersistentPrograms?.()),

@@ -124,7 +124,7 @@ export const NUMBER_SETTINGS: ReadonlySet<string> = new Set([
 
 /**
  * Settings that a prompt may have for any model. They are not listed among a model's run options,
- * because their values can't be; models without a use for them ignore them.
+ * because their values can't be listed; models without a use for them ignore them.
  */
 export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
   ...NUMBER_SETTINGS,

@@ -89,7 +89,7 @@ function adaptToPromptfoo(file: ModelsFile): ModelsFile {
     }
 
     if (declaration?.kind === 'program' && readsRunsFromInput(declaration)) {
-      return { ...entry, declaration: { ...declaration, staysRunning: true } };
+      return { ...entry, declaration: { ...declaration, isPersistent: true } };
     }
 
     return entry;

@@ -36,7 +36,7 @@ export function createProgramEngine(options: ProgramOptions): Engine {
       }
 
       const programRun = { job, declaration };
-      const result = declaration.staysRunning
+      const result = declaration.isPersistent
         ? askPersistentProgram(programRun, persistentPrograms, options)
         : runOnce(programRun, options);
       return maskSecrets(await result, collectSecrets(options.env));
@@ -45,7 +45,7 @@ export function createProgramEngine(options: ProgramOptions): Engine {
   };
 }
 
-/** Asks a program that stays running, and starts it if none is idle. */
+/** Asks a persistent program, and starts it if none is idle. */
 async function askPersistentProgram(
   { job, declaration }: ProgramRun,
   persistentPrograms: PersistentPrograms<StartedRunProgram>,

@@ -33,8 +33,8 @@ export async function readProgramResult(
   }
 
   if (end === 'answered') return await readReply({ job, declaration }, answer);
-  // The answer of a program that stays running is a line, not all of its output.
-  if (end?.code === 0 && !declaration.staysRunning) {
+  // The answer of a persistent program is a line, not all of its output.
+  if (end?.code === 0 && !declaration.isPersistent) {
     return await readAnswerResult(job, declaration, answer);
   }
 
@@ -49,7 +49,7 @@ export async function readProgramResult(
 /** Maximum number of characters of a reason. */
 const MAX_REASON_LENGTH = 2000;
 
-/** Reads the line of a kept program: `answer`, or `fault` with the reason as a JSON string. */
+/** Reads the line of a persistent program: `answer`, or `fault` with the reason as a JSON string. */
 async function readReply({ job, declaration }: ProgramRun, line: string): Promise<EngineResult> {
   const [keyword = ''] = line.split(' ', 1);
   const rest = line.slice(keyword.length + 1);

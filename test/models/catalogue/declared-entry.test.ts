@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.ts';
-import { declaredModel } from '../programs/declared.ts';
+import { parseDeclaredModel } from '../programs/declared.ts';
 
 const findFault = (...lines: string[]): string | undefined => {
   const head = ['models:', '  - model: thing', '    modality: text'];
@@ -25,7 +25,7 @@ describe('a program or an address in models.yaml', () => {
       timeout: '90s',
     };
 
-    expect(declaredModel({ ...entry, price: { run: 0.05 }, folder: 'temporary' })).toEqual({
+    expect(parseDeclaredModel({ ...entry, price: { run: 0.05 }, folder: 'temporary' })).toEqual({
       model: 'thing',
       modality: 'text',
       engine: 'program',
@@ -45,7 +45,7 @@ describe('a program or an address in models.yaml', () => {
     });
 
     const prices = { run: 0.05, input: 2, output: 8 };
-    expect(declaredModel({ ...entry, price: prices }).price).toEqual({
+    expect(parseDeclaredModel({ ...entry, price: prices }).price).toEqual({
       input: 0,
       output: 0,
       run: 0.05,
@@ -55,7 +55,7 @@ describe('a program or an address in models.yaml', () => {
       address: 'http://localhost:9/a?q=${input.question}',
       tokens: { input: 'in', output: 'out' },
     };
-    expect(declaredModel(address).declaration).toMatchObject({
+    expect(parseDeclaredModel(address).declaration).toMatchObject({
       kind: 'address',
       method: 'POST',
       timeoutMs: 600_000,
@@ -105,7 +105,7 @@ describe('a program or an address in models.yaml', () => {
   });
 
   it('may not have the name of a built-in model', () => {
-    expect(() => declaredModel({ model: 'echo', program: ['cat'] })).toThrow(
+    expect(() => parseDeclaredModel({ model: 'echo', program: ['cat'] })).toThrow(
       /:1: model `echo` is built in/,
     );
   });

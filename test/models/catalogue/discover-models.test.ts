@@ -31,10 +31,10 @@ afterEach(async () => {
   await provider.close();
 });
 
-const file = (): string => path.join(dataDir, 'models.yaml');
-const write = (text: string): Promise<void> => writeFile(file(), text);
+const getModelsFile = (): string => path.join(dataDir, 'models.yaml');
+const write = (text: string): Promise<void> => writeFile(getModelsFile(), text);
 
-const offering = (...ids: string[]): { body: object } => ({
+const listingAnswer = (...ids: string[]): { body: object } => ({
   body: { object: 'list', data: ids.map(id => ({ id, object: 'model' })) },
 });
 
@@ -59,7 +59,7 @@ describe('discovering models', () => {
   it.runIf(isPosix)(
     'asks the endpoint of the environment with its key, and writes what it has',
     async () => {
-      provider.reset(offering('small', 'gpt-image-9', 'text-embedding-9', 'whisper-9'));
+      provider.reset(listingAnswer('small', 'gpt-image-9', 'text-embedding-9', 'whisper-9'));
       const discovery = await discover({
         OPENAI_API_KEY: KEY,
         OPENAI_BASE_URL: `${provider.baseUrl}/`,
@@ -68,24 +68,24 @@ describe('discovering models', () => {
       expect(provider.requests).toMatchObject([
         { path: '/v1/models', headers: { authorization: `Bearer ${KEY}` } },
       ]);
-      expect(discovery.file).toBe(file());
+      expect(discovery.file).toBe(getModelsFile());
       expect(discovery.endpoints).toMatchObject([
         { provider: 'openai', added: ['small', 'gpt-image-9'], known: 0, others: 2 },
       ]);
       expect(await modelNames()).toEqual(['small text', 'gpt-image-9 image']);
-      expect(await readFile(file(), 'utf8')).not.toContain(KEY);
-      expect((await stat(file())).mode & 0o777).toBe(0o600);
+      expect(await readFile(getModelsFile(), 'utf8')).not.toContain(KEY);
+      expect((await stat(getModelsFile())).mode & 0o777).toBe(0o600);
     },
   );
 
   it('finds an Ollama by itself, and says nothing of one that does not run', async () => {
-    provider.reset(offering('llama3.2:latest'));
+    provider.reset(listingAnswer('llama3.2:latest'));
     const { endpoints } = await discover({ OLLAMA_HOST: new URL(provider.baseUrl).host });
     expect(endpoints).toMatchObject([{ provider: 'ollama', added: ['llama3.2:latest'] }]);
     expect(await modelNames()).toEqual(['llama3.2:latest text']);
-    await rm(file());
+    await rm(getModelsFile());
     expect((await discover({})).endpoints).toEqual([]);
-    await expect(stat(file())).rejects.toThrow('ENOENT');
+    await expect(stat(getModelsFile())).rejects.toThrow('ENOENT');
   });
 
   it('asks the providers of models.yaml as well, and leaves its entries unchanged', async () => {
@@ -99,7 +99,7 @@ describe('discovering models', () => {
       '',
     ].join('\n');
     await write(text);
-    provider.reset(offering('small', 'large', 'echo'));
+    provider.reset(listingAnswer('small', 'large', 'echo'));
     const { endpoints } = await discover({});
 
     expect(provider.requests[0]?.headers['x-team']).toBe('blue');
@@ -108,14 +108,14 @@ describe('discovering models', () => {
     ]);
     expect(await modelNames()).toEqual(['quick text', 'large text', 'corner/echo text']);
 
-    const modelsFile = await readFile(file(), 'utf8');
+    const modelsFile = await readFile(getModelsFile(), 'utf8');
     for (const line of ['# mine', '# the good one', 'googleai/x: quick']) {
       expect(modelsFile).toContain(line);
     }
 
-    provider.reset(offering('small', 'large', 'echo'));
+    provider.reset(listingAnswer('small', 'large', 'echo'));
     expect((await discover({})).endpoints).toMatchObject([{ added: [], known: 3 }]);
-    expect(await readFile(file(), 'utf8')).toBe(modelsFile);
+    expect(await readFile(getModelsFile(), 'utf8')).toBe(modelsFile);
   });
 
   it.each([
@@ -137,7 +137,7 @@ describe('discovering models', () => {
     expect(endpoints).toMatchObject([
       { fault: expect.stringMatching(reason) as string, added: [] },
     ]);
-    await expect(stat(file())).rejects.toThrow('ENOENT');
+    await expect(stat(getModelsFile())).rejects.toThrow('ENOENT');
   });
 
   it('reports an address at which nobody listens, and one that is not a URL', async () => {
@@ -173,7 +173,7 @@ describe('discovering models', () => {
       { price: { input: 1, output: 2 }, shutdownDate: '2026-12-01' },
       { price, shutdownDate: '2026-12-01' },
     ]);
-    expect(await readFile(file(), 'utf8')).toContain('# mine');
+    expect(await readFile(getModelsFile(), 'utf8')).toContain('# mine');
   });
 
   it('a model that is listed with texts and pictures draws if its name says so, as it does unlisted', async () => {
@@ -187,7 +187,7 @@ describe('discovering models', () => {
   });
 
   it('keeps a provider that was moved apart from the provider of that name', async () => {
-    provider.reset(offering('tiny'));
+    provider.reset(listingAnswer('tiny'));
     await discover({ OPENAI_BASE_URL: provider.baseUrl });
     const env = { OPENAI_API_KEY: KEY };
     const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
@@ -199,7 +199,7 @@ describe('discovering models', () => {
     await write(
       'providers: {corner: {baseUrl: "http://127.0.0.1:9/v1"}}\nmodels: [{model: tiny, modality: text, provider: corner}]\n',
     );
-    provider.reset(offering('tiny'));
+    provider.reset(listingAnswer('tiny'));
     await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
     const env = { OPENAI_API_KEY: KEY };
     const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
@@ -211,7 +211,7 @@ describe('discovering models', () => {
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl };
     const table = async () => await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
     const before = await table();
-    provider.reset(offering('tiny'));
+    provider.reset(listingAnswer('tiny'));
     await discover(env);
     const after = await table();
 
@@ -251,7 +251,7 @@ describe('discovering models', () => {
   });
 
   it("never names a model like another provider's", async () => {
-    provider.reset(offering('openai/gpt-9', 'meta/llama-9'));
+    provider.reset(listingAnswer('openai/gpt-9', 'meta/llama-9'));
     const env = {
       OPENROUTER_API_KEY: KEY,
       OPENROUTER_BASE_URL: provider.baseUrl,
@@ -299,14 +299,14 @@ describe('discovering models', () => {
   });
 
   it('takes a model that an endpoint lists twice once', async () => {
-    provider.reset(offering('one', 'two', 'one'));
+    provider.reset(listingAnswer('one', 'two', 'one'));
     const discovery = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
     expect(discovery.endpoints).toMatchObject([{ added: ['one', 'two'], known: 0, others: 0 }]);
     expect(await modelNames()).toEqual(['one text', 'two text']);
   });
 
   it('takes no name that could not be written as it is', async () => {
-    provider.reset(offering('a b', 'x\u001b[31m', 'y\nmodels: []', '', 'fine:1', '- {a: b}'));
+    provider.reset(listingAnswer('a b', 'x\u001b[31m', 'y\nmodels: []', '', 'fine:1', '- {a: b}'));
     expect((await discover({ OPENAI_BASE_URL: provider.baseUrl })).endpoints).toMatchObject([
       { added: ['fine:1'], others: 5 },
     ]);
@@ -317,7 +317,7 @@ describe('discovering models', () => {
     await expect(discover({ OPENAI_BASE_URL: provider.baseUrl })).rejects.toMatchObject({
       code: 'INVALID_MODELS_FILE',
     });
-    expect(await readFile(file(), 'utf8')).toBe('models: [');
+    expect(await readFile(getModelsFile(), 'utf8')).toBe('models: [');
     expect(provider.requests).toEqual([]);
   });
 });
@@ -335,7 +335,7 @@ describe('the report on models', () => {
   });
 
   it('asks each provider, and reports missing keys', async () => {
-    provider.reset(offering('a', 'b'));
+    provider.reset(listingAnswer('a', 'b'));
     await write(
       `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\n  gone: {baseUrl: "http://127.0.0.1:9/v1"}\n  there: {baseUrl: "https://models.example/v1", apiKeyEnv: THERE_KEY}\n`,
     );
@@ -355,7 +355,7 @@ describe('the report on models', () => {
   });
 
   it('asks an endpoint once, and none that has no list of models', async () => {
-    provider.reset(offering('a'));
+    provider.reset(listingAnswer('a'));
     const env = {
       OPENAI_API_KEY: KEY,
       OPENAI_BASE_URL: provider.baseUrl,
@@ -366,7 +366,7 @@ describe('the report on models', () => {
 
     expect(provider.requests).toHaveLength(1);
 
-    provider.reset(offering('a'));
+    provider.reset(listingAnswer('a'));
     expect((await report(env)).providers).toEqual([
       { name: expect.stringMatching(/^openai-/) as string, baseUrl: provider.baseUrl, models: 1 },
       { name: 'azure', baseUrl: 'https://mine.openai.azure.com/openai/v1' },
@@ -376,7 +376,7 @@ describe('the report on models', () => {
 
   it('reports nothing if nothing is configured', async () => {
     expect(await report({})).toEqual({
-      file: file(),
+      file: getModelsFile(),
       exists: false,
       faults: [],
       providers: [],

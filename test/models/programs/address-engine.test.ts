@@ -6,7 +6,7 @@ import type { EngineResult } from '../../../src/models/engine.ts';
 import { createAddressEngine } from '../../../src/models/programs/address-engine.ts';
 import { png } from '../../support/png.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { declaredModel } from './declared.ts';
+import { parseDeclaredModel } from './declared.ts';
 
 const KEY = 'bot-key-0123456789';
 let server: Server;
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 function ask(entry: object, job: JobOptions = {}): Promise<EngineResult> {
   const engine = createAddressEngine({ env: { BOT_KEY: `${KEY}\n` } });
-  return engine.run(createJob({ template: 'Hello', ...job, model: declaredModel(entry) }));
+  return engine.run(createJob({ template: 'Hello', ...job, model: parseDeclaredModel(entry) }));
 }
 
 const input = (q: string): JobOptions => ({ inputs: { texts: { q }, values: { q } } });

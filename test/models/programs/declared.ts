@@ -2,7 +2,7 @@ import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.
 import type { ModelEntry } from '../../../src/models/model-entry.ts';
 
 /** Returns the only model of a models file in a folder; throws its fault. */
-export function declaredModel(entry: object, folder = '/models'): ModelEntry {
+export function parseDeclaredModel(entry: object, folder = '/models'): ModelEntry {
   const text = JSON.stringify({ models: [{ model: 'thing', modality: 'text', ...entry }] });
   const { models, faults } = parseModelsFile(text, `${folder}/models.yaml`, []);
   const [model] = models;

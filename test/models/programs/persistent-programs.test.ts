@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createProgramEngine } from '../../../src/models/programs/program-engine.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { declaredModel } from './declared.ts';
+import { parseDeclaredModel } from './declared.ts';
 
 let dataDir: string;
 let engine: ReturnType<typeof createProgramEngine>;
@@ -35,13 +35,13 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', li
 }
 
 async function ask(script: string, text: string, job: JobOptions = {}, entry: object = {}) {
-  const model = declaredModel({ program: program(script), ...entry });
+  const model = parseDeclaredModel({ program: program(script), ...entry });
   if (model.declaration?.kind !== 'program') throw new Error('not a program');
 
   const options = {
     template: text,
     ...job,
-    model: { ...model, declaration: { ...model.declaration, staysRunning: true } },
+    model: { ...model, declaration: { ...model.declaration, isPersistent: true } },
   };
   const { outputs } = await engine.run(createJob(options));
   const [output] = outputs;
@@ -56,7 +56,7 @@ function countPrograms(): number {
   return readdirSync(path.join(dataDir, 'programs')).filter(name => name.endsWith('.json')).length;
 }
 
-it('a kept program answers run after run, and is ended at the end', async () => {
+it('a persistent program answers run after run, and is ended at the end', async () => {
   expect(await ask(ANSWER, 'a')).toBe('a 1');
   expect(await ask(ANSWER, 'b')).toBe('b 2');
   expect(countPrograms()).toBe(1);
@@ -65,7 +65,7 @@ it('a kept program answers run after run, and is ended at the end', async () => 
   expect(await ask(ANSWER, 'c')).toBe('c 1');
 });
 
-it('a kept program gets company if it takes long to answer', async () => {
+it('a second persistent program is started while the first takes long to answer', async () => {
   const askedFile = path.join(path.dirname(dataDir), 'asked');
   const script = `
 const fs = require('node:fs');
@@ -80,7 +80,7 @@ if (text === 'b') {
   expect(countPrograms()).toBe(2);
 });
 
-it('a kept program answers by the line with the id of the question, whatever else it prints', async () => {
+it('a persistent program answers by the line with the id of the question, whatever else it prints', async () => {
   const noisy = `
 if (count > 1) say(globalThis.last + ' answer of the one before\\n');
 globalThis.last = id;
@@ -91,13 +91,13 @@ say('\\n' + id + ' answer ' + text + '\\nmore');`;
   expect(await ask(noisy, 'c')).toBe('c');
 });
 
-it('a kept program fails a run with the fault that it reports, and continues', async () => {
+it('a persistent program fails a run with the fault that it reports, and continues', async () => {
   const script = `say(id + (text === 'bad' ? ' fault "it is bad"' : ' answer ' + text + count) + '\\n');`;
   expect(await ask(script, 'bad')).toBe('thing failed: it is bad');
   expect(await ask(script, 'good')).toBe('good2');
 });
 
-it('a kept program that ends, takes too long or prints too much fails its run, and is started again', async () => {
+it('a persistent program that ends, takes too long or prints too much fails its run, and is started again', async () => {
   const script = `
 if (text === 'end') { process.stderr.write('out of luck'); process.exitCode = 3; process.stdin.destroy(); }
 else if (text === 'much') setInterval(() => say('x'.repeat(1e6)), 1);
@@ -113,7 +113,7 @@ else if (text !== 'late') ${ANSWER}`;
   expect(await one('d')).toBe('d 1');
 });
 
-it('may end with its answer, but fails a run if it ends without one, whatever it has printed', async () => {
+it('a persistent program may end with its answer, but fails a run if it ends without one, whatever it has printed', async () => {
   const last = `say(id + ' answer ' + text + '\\n'); process.exit(0);`;
   expect(await ask(last, 'a')).toBe('a');
   expect(await ask(`say('not an answer'); process.exit(0);`, 'a')).toBe(
@@ -121,7 +121,7 @@ it('may end with its answer, but fails a run if it ends without one, whatever it
   );
 });
 
-it('a kept program that has printed too much between two runs fails the next, and is started again', async () => {
+it('a persistent program that has printed too much between two runs fails the next, and is started again', async () => {
   const flag = path.join(path.dirname(dataDir), 'printed');
   const script = `
 ${ANSWER}
@@ -133,7 +133,7 @@ if (text === 'a') process.stdout.write('x'.repeat(9e6), () => require('node:fs')
   expect(await ask(script, 'c')).toBe('c 1');
 });
 
-it('a kept program is not asked for a run that is cancelled already', async () => {
+it('a persistent program is not asked for a run that is cancelled already', async () => {
   const askedFile = path.join(path.dirname(dataDir), 'asked');
   const script = `require('node:fs').appendFileSync(${JSON.stringify(askedFile)}, text); ${ANSWER}`;
 
@@ -145,7 +145,7 @@ it('a kept program is not asked for a run that is cancelled already', async () =
   expect(readFileSync(askedFile, 'utf8')).toBe('ac');
 });
 
-it('a kept program ends with the run that is cancelled', async () => {
+it('a persistent program ends with the run that is cancelled', async () => {
   const started = path.join(path.dirname(dataDir), 'started');
   const script = `require('node:fs').writeFileSync(${JSON.stringify(started)}, '')`;
   const stop = new AbortController();

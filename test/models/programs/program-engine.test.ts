@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/png.ts';
 import { isPosix } from '../../support/system.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { declaredModel } from './declared.ts';
+import { parseDeclaredModel } from './declared.ts';
 
 let folder: string;
 let dataDir: string;
@@ -42,7 +42,9 @@ function run(
     dataDir,
     directory,
   });
-  return engine.run(createJob({ template: 'Hello', ...job, model: declaredModel(entry, folder) }));
+  return engine.run(
+    createJob({ template: 'Hello', ...job, model: parseDeclaredModel(entry, folder) }),
+  );
 }
 
 async function runForText(...args: Parameters<typeof run>): Promise<string> {

@@ -5,7 +5,7 @@ import {
   type ProviderAnswer,
   type ProviderHandler,
 } from '../../support/providers/fake-provider.ts';
-import { delta, prompt, type Run, streaming, useProvider } from './provider-of-tests.ts';
+import { createDelta, prompt, type Run, streamEvents, useProvider } from './provider-of-tests.ts';
 
 const { provider, service, call, run, runClever } = useProvider();
 
@@ -36,7 +36,7 @@ describe('an answer that must be JSON', () => {
 });
 
 describe('text as it comes', () => {
-  async function watched(
+  async function runAndWatch(
     source: string,
     answers: (ProviderAnswer | ProviderHandler)[],
   ): Promise<[TextPiece[], Run]> {
@@ -51,14 +51,15 @@ describe('text as it comes', () => {
 
   it('is shown piece by piece, and is exactly the later output of the run', async () => {
     const events = [
-      delta('Hel'),
-      delta('lo \ud83d'),
-      delta('\ude00', { finish_reason: 'stop' }),
+      createDelta('Hel'),
+      createDelta('lo \ud83d'),
+      createDelta('\ude00', { finish_reason: 'stop' }),
       { choices: [], usage: { total_tokens: 7 } },
     ];
-    const [pieces, { outputs, runStatus, tokens, runId }] = await watched(prompt('model: clever'), [
-      streaming(events),
-    ]);
+    const [pieces, { outputs, runStatus, tokens, runId }] = await runAndWatch(
+      prompt('model: clever'),
+      [streamEvents(events)],
+    );
 
     expect(pieces.map(({ text }) => text)).toEqual(['Hel', 'lo ', '😀']);
     expect(
@@ -77,8 +78,8 @@ describe('text as it comes', () => {
   it.each(['cut', 'silent'] as const)(
     'that is %s is a failed run with the text so far',
     async end => {
-      const [pieces, { runStatus, outputs }] = await watched(prompt('model: clever'), [
-        streaming([delta('Once'), delta(' upon')], end),
+      const [pieces, { runStatus, outputs }] = await runAndWatch(prompt('model: clever'), [
+        streamEvents([createDelta('Once'), createDelta(' upon')], end),
       ]);
       expect(pieces.map(({ text }) => text).join('')).toBe('Once upon');
       expect(runStatus).toBe('failed');
@@ -93,8 +94,8 @@ describe('text as it comes', () => {
   );
 
   it('that ends in an error is a failed run with the text so far', async () => {
-    const [, { outputs }] = await watched(prompt('model: clever'), [
-      streaming([delta('Once'), { error: { message: 'overloaded' } }]),
+    const [, { outputs }] = await runAndWatch(prompt('model: clever'), [
+      streamEvents([createDelta('Once'), { error: { message: 'overloaded' } }]),
     ]);
     expect(outputs.map(({ data }) => data)).toEqual([
       'Once',
@@ -103,7 +104,7 @@ describe('text as it comes', () => {
   });
 
   it('is neither shown nor streamed if it is checked first', async () => {
-    const [pieces] = await watched(prompt('model: clever\noutput: {format: json}'), [
+    const [pieces] = await runAndWatch(prompt('model: clever\noutput: {format: json}'), [
       chatAnswer('{}'),
     ]);
     expect(pieces).toEqual([]);
@@ -112,7 +113,7 @@ describe('text as it comes', () => {
 
   it('is taken from servers that only stream, and whole from those that never do', async () => {
     const { outputs } = await runClever(
-      streaming([delta('Hi'), delta('!', { finish_reason: 'stop' })]),
+      streamEvents([createDelta('Hi'), createDelta('!', { finish_reason: 'stop' })]),
     );
     expect(outputs).toEqual([{ type: 'text', data: 'Hi!' }]);
 
@@ -121,7 +122,7 @@ describe('text as it comes', () => {
     };
     expect((await runClever(unmarked)).outputs).toEqual([{ type: 'text', data: 'Hi' }]);
 
-    const [pieces] = await watched(prompt('model: clever'), [chatAnswer('Whole')]);
+    const [pieces] = await runAndWatch(prompt('model: clever'), [chatAnswer('Whole')]);
     expect(pieces.map(({ text }) => text)).toEqual(['Whole']);
   });
 });

@@ -55,13 +55,13 @@ describe('a request whose connection fails after it was sent', () => {
   });
 });
 
-const failed = (code: string, syscall?: string): Error =>
+const createSystemError = (code: string, syscall?: string): Error =>
   Object.assign(new Error(`${syscall ?? 'tls'} ${code}`), {
     code,
     ...(syscall !== undefined && { syscall }),
   });
 
-const explained = async (thrown: Error): Promise<Awaited<ReturnType<typeof explainFault>>> => {
+const explain = async (thrown: Error): Promise<Awaited<ReturnType<typeof explainFault>>> => {
   const { model } = createJob({ model: { model: 'tiny', engine: 'provider' } });
   const access = { provider: providerAt('https://api.example.com/v1'), key: undefined, env: {} };
   return await explainFault(thrown, { model, signal: new AbortController().signal }, access);
@@ -89,15 +89,18 @@ it('a 403 names what the key may not do', async () => {
 describe('a fault of the network', () => {
   it.each<[string, Error]>([
     ['a connection that took too long', new errors.ConnectTimeoutError('too long')],
-    ['a refused connection', failed('ECONNREFUSED', 'connect')],
-    ['a host without a way to it', failed('EHOSTUNREACH', 'connect')],
-    ['a network without a way to it', failed('ENETUNREACH', 'connect')],
-    ['a connection that the system gave up', failed('ETIMEDOUT', 'connect')],
-    ['a name that is not looked up', failed('EAI_FAIL', 'getaddrinfo')],
-    ['a certificate that has expired', failed('CERT_HAS_EXPIRED')],
-    ['a certificate that nobody vouches for', failed('UNABLE_TO_GET_ISSUER_CERT_LOCALLY')],
+    ['a refused connection', createSystemError('ECONNREFUSED', 'connect')],
+    ['a host without a way to it', createSystemError('EHOSTUNREACH', 'connect')],
+    ['a network without a way to it', createSystemError('ENETUNREACH', 'connect')],
+    ['a connection that the system gave up', createSystemError('ETIMEDOUT', 'connect')],
+    ['a name that is not looked up', createSystemError('EAI_FAIL', 'getaddrinfo')],
+    ['a certificate that has expired', createSystemError('CERT_HAS_EXPIRED')],
+    [
+      'a certificate that nobody vouches for',
+      createSystemError('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'),
+    ],
   ])('costs nothing before the request is sent: %s', async (_, thrown) => {
-    const { message, isRefused, fault } = await explained(
+    const { message, isRefused, fault } = await explain(
       new TypeError('fetch failed', { cause: thrown }),
     );
     expect({ isRefused, fault }).toEqual({ isRefused: true, fault: 'unreachable' });
@@ -105,17 +108,17 @@ describe('a fault of the network', () => {
   });
 
   it.each<[string, Error]>([
-    ['a connection that the system gave up while reading', failed('ETIMEDOUT', 'read')],
-    ['a pipe that broke while writing', failed('EPIPE', 'write')],
+    ['a connection that the system gave up while reading', createSystemError('ETIMEDOUT', 'read')],
+    ['a pipe that broke while writing', createSystemError('EPIPE', 'write')],
   ])('may have cost something later: %s', async (_, thrown) => {
-    const { message, isRefused } = await explained(thrown);
+    const { message, isRefused } = await explain(thrown);
     expect(isRefused).toBe(false);
     expect(message).toContain('it may have been paid for');
   });
 });
 
 it('the error about too many open connections says how to have fewer, or to allow more', async () => {
-  const { message, isRefused } = await explained(failed('EMFILE', 'connect'));
+  const { message, isRefused } = await explain(createSystemError('EMFILE', 'connect'));
   expect(message).toContain(
     'too many files and connections are open (EMFILE): lower --concurrency, or raise',
   );

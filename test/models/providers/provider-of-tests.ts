@@ -35,7 +35,7 @@ export function prompt(head: string, template = ASK): string {
 }
 
 /** Writes server-sent events, and ends in the given way. */
-export function streaming(
+export function streamEvents(
   events: unknown[],
   end: 'whole' | 'cut' | 'silent' = 'whole',
 ): ProviderHandler {
@@ -53,7 +53,7 @@ export function streaming(
 }
 
 /** Returns an event of a stream with a piece of the answer. */
-export function delta(content: string, more: object = {}): object {
+export function createDelta(content: string, more: object = {}): object {
   return { choices: [{ delta: { content }, ...more }] };
 }
 
@@ -69,7 +69,7 @@ export function useProvider() {
     provider = await FakeProvider.start();
     dataDir = temporaryDataDir();
     store = await openStore({ dataDir, env: {} });
-    writeFileSync(path.join(dataDir, 'models.yaml'), modelsFile(provider.baseUrl));
+    writeFileSync(path.join(dataDir, 'models.yaml'), buildModelsFile(provider.baseUrl));
 
     service = await startEmbedded({
       dataDir,
@@ -124,7 +124,7 @@ export function useProvider() {
   };
 }
 
-function modelsFile(baseUrl: string): string {
+function buildModelsFile(baseUrl: string): string {
   return `
 providers:
   corner: {baseUrl: "${baseUrl}", apiKeyEnv: CORNER_KEY, headers: {X-Title: tests}}

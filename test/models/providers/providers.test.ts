@@ -12,8 +12,8 @@ function providerIn(env: Env, name: string): Provider {
 }
 
 const describeProvider = (env: Env, name: string): string => {
-  const { interfaceName: engine, baseUrl } = providerIn(env, name);
-  return `${engine} ${baseUrl}`;
+  const { interfaceName, baseUrl } = providerIn(env, name);
+  return `${interfaceName} ${baseUrl}`;
 };
 
 describe('a known provider', () => {

@@ -25,8 +25,8 @@ describe('an answer', () => {
   it('is read alike by the packages, apart from the listed differences', async () => {
     const lines = await Promise.all(
       CASES.map(async ({ what, asked, answer, says }) => {
-        const read = await byPackage(asked, answer);
-        return otherwise(read, { ...NOTHING, ...says }).map(
+        const read = await tryReadByPackage(asked, answer);
+        return listDifferences(read, { ...NOTHING, ...says }).map(
           line => `${what}, ${asked.engine}: ${line}\n`,
         );
       }),
@@ -37,7 +37,7 @@ describe('an answer', () => {
 });
 
 /** Reads an answer with a package; returns the package's error if it can't read it. */
-async function byPackage(
+async function tryReadByPackage(
   ...asked: Parameters<typeof readByPackage>
 ): Promise<Reading | { fails: string }> {
   try {
@@ -48,10 +48,13 @@ async function byPackage(
 }
 
 /** Returns the differences from the expected reading, one line each. */
-function otherwise(read: Reading | { fails: string }, says: Reading): string[] {
+function listDifferences(read: Reading | { fails: string }, says: Reading): string[] {
   if ('fails' in read) return [`can’t be read (${read.fails})`];
   return (['text', 'end', 'tokens', 'pictures'] as const).flatMap(key => {
-    const [is, should] = [JSON.stringify(read[key] ?? null), JSON.stringify(says[key] ?? null)];
-    return is === should ? [] : [`${key} ${is} in place of ${should}`];
+    const [actual, expected] = [
+      JSON.stringify(read[key] ?? null),
+      JSON.stringify(says[key] ?? null),
+    ];
+    return actual === expected ? [] : [`${key} ${actual} in place of ${expected}`];
   });
 }

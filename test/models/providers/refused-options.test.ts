@@ -15,13 +15,13 @@ beforeAll(async () => {
 
 afterAll(() => provider.close());
 
-const refusing = (name: string): ProviderAnswer => ({
+const refuseOption = (name: string): ProviderAnswer => ({
   status: 400,
   body: { error: { message: `'${name}' is not supported by this model`, param: name } },
 });
 
 /** Returns a command's way to run a prompt with the options `seed` and `temperature`. */
-function newCommand() {
+function createCommandRun() {
   const { run } = createEngines({ dataDir: 'nowhere', env: {} }).provider;
   const model = {
     model: 'tiny',
@@ -33,8 +33,8 @@ function newCommand() {
 
 describe('an option that the provider refuses', () => {
   it('is left out of the next request, and of later runs of the command, each with a warning', async () => {
-    provider.reset(refusing('seed'), chatAnswer('x'));
-    const run = newCommand();
+    provider.reset(refuseOption('seed'), chatAnswer('x'));
+    const run = createCommandRun();
     const results = [await run(), await run()];
 
     expect(provider.requests.map(({ text }) => text.includes('"seed"'))).toEqual([
@@ -58,8 +58,8 @@ describe('an option that the provider refuses', () => {
   });
 
   it('fails the run if it is the second one', async () => {
-    provider.reset(refusing('seed'), refusing('temperature'));
-    expect(await newCommand()()).toMatchObject({
+    provider.reset(refuseOption('seed'), refuseOption('temperature'));
+    expect(await createCommandRun()()).toMatchObject({
       hasFailed: true,
       warnings: ['tiny does not take seed: left out'],
     });

@@ -7,12 +7,14 @@ import type { BuiltRequest } from '../../../src/models/providers/requests/built-
 import { createJob } from '../job.ts';
 
 function providerNamed(name: string): Provider {
-  const provider = listKnownProviders({ AWS_REGION: 'eu-west-1' }).find(one => one.name === name);
+  const provider = listKnownProviders({ AWS_REGION: 'eu-west-1' }).find(
+    known => known.name === name,
+  );
   if (!provider) throw new Error(`there is no provider ${name}`);
   return provider;
 }
 
-async function built(
+async function buildForModel(
   name: string,
   runOptions: Record<string, unknown>,
   unsupported: readonly OptionName[] = [],
@@ -34,7 +36,8 @@ async function built(
 }
 
 const LEFT_OUT = 'does not take reasoningEffort: left out';
-const nearest = (effort: string) => `does not take reasoningEffort ${effort}: the nearest is sent`;
+const describeNearest = (effort: string) =>
+  `does not take reasoningEffort ${effort}: the nearest is sent`;
 
 it.each<[string, string, object, string?]>([
   ['openai/gpt-5.6', 'none', { reasoning: { effort: 'none' } }],
@@ -45,24 +48,34 @@ it.each<[string, string, object, string?]>([
     'anthropic/claude-opus-4-8',
     'minimal',
     { output_config: { effort: 'low' } },
-    nearest('minimal'),
+    describeNearest('minimal'),
   ],
   ['deepseek/deepseek-v4-flash', 'max', { reasoning_effort: 'max' }],
   ['deepseek/deepseek-v4-flash', 'none', { thinking: { type: 'disabled' } }],
-  ['deepseek/deepseek-v4-flash', 'minimal', { reasoning_effort: 'low' }, nearest('minimal')],
-  ['groq/openai/gpt-oss-120b', 'minimal', { reasoning_effort: 'low' }, nearest('minimal')],
-  ['mistral/mistral-medium-latest', 'minimal', { reasoning_effort: 'high' }, nearest('minimal')],
+  [
+    'deepseek/deepseek-v4-flash',
+    'minimal',
+    { reasoning_effort: 'low' },
+    describeNearest('minimal'),
+  ],
+  ['groq/openai/gpt-oss-120b', 'minimal', { reasoning_effort: 'low' }, describeNearest('minimal')],
+  [
+    'mistral/mistral-medium-latest',
+    'minimal',
+    { reasoning_effort: 'high' },
+    describeNearest('minimal'),
+  ],
   [
     'googleai/gemini-3-pro-preview',
     'none',
     { generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } },
-    nearest('none'),
+    describeNearest('none'),
   ],
   ['xai/grok-4.5', 'minimal', { reasoning_effort: 'minimal' }],
 ])(
   'sends %s the effort %s, or the nearest that it takes, with a note',
   async (name, effort, expectedEffort, expectedNote) => {
-    const { body, warnings } = await built(name, { reasoningEffort: effort });
+    const { body, warnings } = await buildForModel(name, { reasoningEffort: effort });
     const id = name.slice(name.indexOf('/') + 1);
     expect(body).toMatchObject(expectedEffort);
     expect(warnings).toEqual(expectedNote === undefined ? [] : [`${id} ${expectedNote}`]);
@@ -75,17 +88,19 @@ it.each([
   ['mistral/mistral-medium-latest', 'max'],
   ['googleai/gemini-3-pro-preview', 'max'],
 ])('sends %s nothing for the effort %s, which it does not know', async (name, effort) => {
-  const { body, warnings } = await built(name, { reasoningEffort: effort });
+  const { body, warnings } = await buildForModel(name, { reasoningEffort: effort });
   const id = name.slice(name.indexOf('/') + 1);
   expect(JSON.stringify(body)).not.toMatch(/effort|thinking/i);
   expect(warnings).toEqual([`${id} ${LEFT_OUT}`]);
 });
 
 it('leaves out the temperature of a model that refuses not to think', async () => {
-  const asked = { temperature: 0.5, reasoningEffort: 'none' };
-  expect((await built('openai/gpt-5.6', asked)).body).toMatchObject({ temperature: 0.5 });
+  const runOptions = { temperature: 0.5, reasoningEffort: 'none' };
+  expect((await buildForModel('openai/gpt-5.6', runOptions)).body).toMatchObject({
+    temperature: 0.5,
+  });
 
-  const { body, warnings } = await built('openai/gpt-5.6', asked, ['reasoningEffort']);
+  const { body, warnings } = await buildForModel('openai/gpt-5.6', runOptions, ['reasoningEffort']);
   expect(body).not.toHaveProperty('temperature');
   expect(warnings.toSorted()).toEqual([
     'gpt-5.6 does not take reasoningEffort: left out',

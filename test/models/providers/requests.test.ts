@@ -27,11 +27,12 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 
 /** Headers of the HTTP client, which no client of an interface adds. */
-const TRANSPORT = /^(host|connection|content-length|transfer-encoding|accept-encoding|user-agent)$/;
+const TRANSPORT_HEADER =
+  /^(host|connection|content-length|transfer-encoding|accept-encoding|user-agent)$/;
 
 function sentHeaders({ headers }: ProviderRequest): Record<string, string> {
   const [agent = ''] = headers['user-agent']?.split(' ') ?? [];
-  const ownHeaders = Object.entries(headers).filter(([name]) => !TRANSPORT.test(name));
+  const ownHeaders = Object.entries(headers).filter(([name]) => !TRANSPORT_HEADER.test(name));
   return {
     'user-agent': agent.replace(/\/.*/, '/*'),
     ...Object.fromEntries(
@@ -53,7 +54,7 @@ function parseBody({ headers, text }: ProviderRequest): object {
   );
 }
 
-async function sent(
+async function captureRequest(
   name: string,
   id: string,
   asked: AskedProvider,
@@ -75,8 +76,8 @@ async function sent(
 
   expect(result.hasFailed && result.outputs).toBe(false);
 
-  const [request, ...later] = provider.requests;
-  expect(later.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);
+  const [request, ...laterRequests] = provider.requests;
+  expect(laterRequests.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);
 
   if (!request) throw new Error('nothing was asked');
 
@@ -94,12 +95,12 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
   it('is sent what its own client may send', async () => {
     const requests: Record<string, object> = {};
     for (const id of asked.models) {
-      for (const [what, job] of Object.entries(asked.draws ? DRAWINGS : CASES)) {
+      for (const [caseName, job] of Object.entries(asked.draws ? DRAWINGS : CASES)) {
         if (job.images && asked.takesNoPictures?.test(id)) continue;
-        requests[`${id}: ${what}`] = await sent(name, id, asked, job);
+        requests[`${id}: ${caseName}`] = await captureRequest(name, id, asked, job);
       }
       if (asked.config) {
-        requests[`${id}: keys of its own`] = await sent(name, id, asked, {
+        requests[`${id}: keys of its own`] = await captureRequest(name, id, asked, {
           ...(asked.draws ? DRAWINGS['a picture'] : {}),
           runOptions: asked.config,
         });
@@ -128,7 +129,11 @@ const BATCHES = [
 describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) => {
   it('is sent as its own client sends it', async () => {
     const { entry, env, origin } = modelAt(provider.baseUrl, name, id);
-    const access = { provider: known(entry), key: `key-of-${known(entry).name}`, env };
+    const access = {
+      provider: requireProvider(entry),
+      key: `key-of-${requireProvider(entry).name}`,
+      env,
+    };
     provider.dialect = ASKED[name]?.dialect ?? 'local';
     const ledger = new ProviderLedger();
     ledger.dialect = provider.dialect;
@@ -172,7 +177,7 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) 
   });
 });
 
-function known({ provider: at }: ModelEntry): Provider {
+function requireProvider({ provider: at }: ModelEntry): Provider {
   if (!at) throw new Error('a model without a provider');
   return at;
 }

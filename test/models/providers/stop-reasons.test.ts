@@ -101,15 +101,15 @@ it.each<[string, AnswerFormat, Reasons<string>]>([
   ['Chat Completions', CHAT, CHATS],
   ['Responses', RESPONSES, OPENAI],
   ['generateContent', GEMINI, GOOGLE],
-])('%s has a meaning for every reason to stop that its client knows', (_, form, reasons) => {
-  const judged = Object.keys(reasons).map(reason => {
-    const answer = new ModelAnswer(form);
+])('%s has a meaning for every reason to stop that its client knows', (_, format, reasons) => {
+  const verdicts = Object.keys(reasons).map(reason => {
+    const answer = new ModelAnswer(format);
     answer.addText('A text');
     answer.addStopReason(reason);
     expect(answer.unknownStopReasons).toEqual([]);
     return [reason, isCut(answer) ? 'cut' : 'whole'];
   });
-  expect(Object.fromEntries(judged)).toEqual(reasons);
+  expect(Object.fromEntries(verdicts)).toEqual(reasons);
 });
 
 function isCut(answer: ModelAnswer): boolean {

@@ -14,6 +14,7 @@ export const GEMINI: AnswerFormat = {
     spii: 'filter',
     image_recitation: 'filter',
     malformed_response: 'broken',
+    // These leave the answer empty, of which the fault says more.
     malformed_function_call: 'whole',
     unexpected_tool_call: 'whole',
     too_many_tool_calls: 'whole',

@@ -61,7 +61,7 @@ export const MESSAGES: AnswerFormat = {
     const allCounts = [counts, ...readListAt(counts, 'iterations').filter(isCompaction)];
     const sum = (name: string): number | undefined => {
       const values = allCounts.flatMap(partialCounts => readCountAt(partialCounts, name) ?? []);
-      return values.length === 0 ? undefined : values.reduce((one, other) => one + other, 0);
+      return values.length === 0 ? undefined : values.reduce((total, value) => total + value, 0);
     };
 
     const input = sum('input_tokens');
