@@ -241,7 +241,7 @@ describe('what `run` refuses before anything is sent', () => {
 });
 
 describe('run options', () => {
-  const resources = (...options: { key: string; options: string[] }[]) => ({
+  const modelsWithOptions = (...options: { key: string; options: string[] }[]) => ({
     expect: { path: '/resources' },
     answer: success({
       hash: `h${options.length}`,
@@ -249,11 +249,15 @@ describe('run options', () => {
     }),
   });
 
-  const quality = { key: 'quality', options: ['low', 'high'] };
+  const qualityOption = { key: 'quality', options: ['low', 'high'] };
 
   it('checks run options against the models, and caches these', async () => {
     const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(resources(quality), creation(), creation());
+    const service = await scriptedServiceForTest(
+      modelsWithOptions(qualityOption),
+      creation(),
+      creation(),
+    );
     const argv = ['run', VERSION, '-o', 'quality=high'];
     expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
     expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
@@ -262,9 +266,9 @@ describe('run options', () => {
   it('fetches the models once more before it refuses an option that none lists', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
-      resources(quality),
+      modelsWithOptions(qualityOption),
       creation(),
-      resources(quality, { key: 'size', options: ['s'] }),
+      modelsWithOptions(qualityOption, { key: 'size', options: ['s'] }),
       creation(),
     );
     await runAgainst(service, ['run', VERSION, '-o', 'quality=high'], { home });
@@ -274,13 +278,10 @@ describe('run options', () => {
   });
 
   it('lists the accepted values in the JSON form of the error, too', async () => {
-    const { stderr } = await runAgainst(await scriptedServiceForTest(resources(quality)), [
-      'run',
-      VERSION,
-      '-o',
-      'quality=x',
-      '--json',
-    ]);
+    const { stderr } = await runAgainst(
+      await scriptedServiceForTest(modelsWithOptions(qualityOption)),
+      ['run', VERSION, '-o', 'quality=x', '--json'],
+    );
     expect(JSON.parse(stderr())).toMatchObject({
       exitCode: EXIT.usage,
       data: { accepted: ['low', 'high'] },
@@ -295,7 +296,7 @@ describe('run options', () => {
     ],
     ['__proto__=x', ['"__proto__"']],
   ])('refuses %s, and lists what is accepted', async (option, message) => {
-    const service = await scriptedServiceForTest(resources(quality));
+    const service = await scriptedServiceForTest(modelsWithOptions(qualityOption));
     const { exitCode, stderr } = await runAgainst(service, ['run', VERSION, '-o', option]);
     expect(exitCode).toBe(EXIT.usage);
     for (const words of message) expect(stderr()).toContain(words);

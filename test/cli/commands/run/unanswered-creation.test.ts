@@ -47,8 +47,11 @@ describe('run without an answer to its creation', () => {
     'looks for the run after %s, names one that matches, and never sends the creation again',
     async (_, answer) => {
       const home = temporaryDirectory();
-      const fitting = runList(listedRun(RUN), listedRun(OTHER_RUN, { promptVersionId: PROMPT }));
-      const service = await scriptedServiceForTest(unanswered(answer), fitting);
+      const listWithMatch = runList(
+        listedRun(RUN),
+        listedRun(OTHER_RUN, { promptVersionId: PROMPT }),
+      );
+      const service = await scriptedServiceForTest(unanswered(answer), listWithMatch);
       const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
 
       expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: '' });
@@ -65,16 +68,16 @@ describe('run without an answer to its creation', () => {
     ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
   ])(
     'takes the run from the list if %s says that nobody else uses the key',
-    async (_, more, listed) => {
+    async (_, options, setUpCommands) => {
       const home = temporaryDirectory();
       const service = await scriptedServiceForTest(
         unanswered('reset-after-body'),
         runList(listedRun(RUN)),
         pollOf({}),
       );
-      for (const argv of listed) await runAgainst(service, argv, { home });
+      for (const argv of setUpCommands) await runAgainst(service, argv, { home });
       const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], {
-        ...more,
+        ...options,
         home,
       });
 
@@ -93,8 +96,8 @@ describe('run without an answer to its creation', () => {
   );
 
   it('prints the status of the list with --no-wait, and marks the run as recovered', async () => {
-    const failed = runList(listedRun(RUN, { runStatus: 'failed' }));
-    const service = await scriptedServiceForTest(unanswered('reset-after-body'), failed);
+    const listWithFailedRun = runList(listedRun(RUN, { runStatus: 'failed' }));
+    const service = await scriptedServiceForTest(unanswered('reset-after-body'), listWithFailedRun);
     const { exitCode, stdout } = await runAgainst(
       service,
       [...RUN_IT, '--no-wait', '--json'],
