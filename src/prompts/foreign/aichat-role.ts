@@ -72,8 +72,8 @@ interface RoleTurn {
 }
 
 /**
- * Returns the examples and the text before them. As in aichat, the marks alternate, and a role whose
- * last input has no output has no examples.
+ * Returns the examples and the text before them. As in aichat, the marks alternate, and a role
+ * whose last input has no output has no examples.
  */
 function splitTurns(body: string): {
   readonly system: string;

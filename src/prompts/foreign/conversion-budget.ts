@@ -13,7 +13,9 @@ export interface ConversionLimits {
   readonly getOwnTimeMs: () => number;
 }
 
-/** Counts what a conversion uses. Each method throws LimitExceededError once it exceeds the limits. */
+/**
+ * Counts what a conversion uses. Each method throws LimitExceededError once it exceeds the limits.
+ */
 export class ConversionBudget {
   readonly #limits: ConversionLimits | undefined;
   readonly #startedAt: number;

@@ -19,8 +19,8 @@ import { fillInputs } from './template-pieces.ts';
  * @param file the name in messages
  * @param limits limits for a configuration of promptfoo, the only one that counts what it uses;
  * default none
- * @throws {InvalidPromptFileError} whose message names file and line, for a form or a prompt that can't
- * be converted
+ * @throws {InvalidPromptFileError} whose message names file and line, for a form or a prompt that
+ * can't be converted
  * @throws {LimitExceededError} past the limits
  */
 export async function convertForeign(

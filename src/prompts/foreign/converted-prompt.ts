@@ -48,8 +48,8 @@ export interface ConvertedCase {
 /** The position of a case in a sequence of cases that run one after another. */
 export interface ConvertedTurn {
   /**
-   * The number of the test that the case comes from. promptfoo runs all repetitions of a test before
-   * the next test.
+   * The number of the test that the case comes from. promptfoo runs all repetitions of a test
+   * before the next test.
    */
   readonly testNumber: number;
   /** The key of the conversation that it continues, if its prompt uses `_conversation`. */
@@ -59,8 +59,8 @@ export interface ConvertedTurn {
   /** The variables with answers of earlier cases that its prompt uses. */
   readonly usedAnswerVariables: readonly string[];
   /**
-   * The indices of the cases whose answers it uses, so that it runs after them: the one before it in
-   * its conversation, and those behind its variables.
+   * The indices of the cases whose answers it uses, so that it runs after them: the one before it
+   * in its conversation, and those behind its variables.
    */
   readonly afterIndices: readonly number[];
 }
@@ -80,8 +80,8 @@ export interface RenderedTemplate {
   readonly template: string;
   readonly vars: Readonly<Record<string, JsonValue>>;
   /**
-   * True to render it as the value of an assertion, whose variables are rendered already; by default
-   * it is rendered as a prompt.
+   * True to render it as the value of an assertion, whose variables are rendered already; by
+   * default it is rendered as a prompt.
    */
   readonly isAssertionValue?: boolean;
 }

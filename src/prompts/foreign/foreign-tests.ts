@@ -18,7 +18,10 @@ export interface ForeignCase {
   readonly expect: readonly ForeignExpectation[];
 }
 
-/** An expectation of a foreign file, with the inputs and data of its case filled in, except in `llm`. */
+/**
+ * An expectation of a foreign file, with the inputs and data of its case filled in, except in
+ * `llm`.
+ */
 export type ForeignExpectation = {
   /** The line, from 1. */
   readonly line: number;

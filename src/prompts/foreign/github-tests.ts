@@ -58,8 +58,8 @@ const GITHUB_EVALUATORS: {
 };
 
 /**
- * Reads `testData` and `evaluators` as cases. Faults become findings; returns undefined if there is no
- * test data, or too much.
+ * Reads `testData` and `evaluators` as cases. Faults become findings; returns undefined if there is
+ * no test data, or too much.
  */
 export function readGithubTests(
   entries: YamlEntries,
@@ -94,7 +94,9 @@ export function readGithubTests(
   return withoutUndefined({ model: entries.get('model')?.value.scalar, cases, notes });
 }
 
-/** Returns the items of a list. Anything else has none, and becomes a finding unless it is empty. */
+/**
+ * Returns the items of a list. Anything else has none, and becomes a finding unless it is empty.
+ */
 function listItems(entries: YamlEntries, key: string, findings: Findings): YamlValue[] {
   const list = entries.get(key)?.value;
   if (!list || list.isEmpty) return [];

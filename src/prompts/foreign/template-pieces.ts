@@ -105,7 +105,10 @@ export function formatPieces(pieces: readonly Piece[]): string {
     .join('');
 }
 
-/** Returns the tag of an input. A name that is a keyword or has other characters is put after `this`. */
+/**
+ * Returns the tag of an input. A name that is a keyword or has other characters is put after
+ * `this`.
+ */
 function formatInputTag(name: string): string {
   const isPlainName =
     /^[A-Za-z_]\w*$/u.test(name) && !RESERVED_WORDS.has(name) && !Object.hasOwn(HELPERS, name);

@@ -87,8 +87,8 @@ class LoopSearch {
   }
 
   /**
-   * Returns the pointer of the keyword that closes a loop, searching from a part; undefined if there
-   * is none. Adds the parts that apply to other values to `pendingParts`.
+   * Returns the pointer of the keyword that closes a loop, searching from a part; undefined if
+   * there is none. Adds the parts that apply to other values to `pendingParts`.
    */
   findLoopFrom(part: SchemaPart, pendingParts: SchemaPart[]): string | undefined {
     if (this.#states.has(part.schema)) return undefined;
@@ -191,7 +191,9 @@ function toSchemaParts(value: JsonValue | undefined, pointer: string, base: stri
   return [{ schema: value, pointer, base: findBase(value, base) }];
 }
 
-/** Returns the base URI of the references in a schema: its `$id`, or that of the schema around it. */
+/**
+ * Returns the base URI of the references in a schema: its `$id`, or that of the schema around it.
+ */
 function findBase(schema: JsonValue | undefined, outerBase: string): string {
   const $id = findOwnValue(schema, '$id');
   const isNamed = typeof $id === 'string' && URL.canParse($id, outerBase);

@@ -13,15 +13,17 @@ export interface ValidationMismatch extends SchemaMismatch {
 /**
  * Checks a value against a schema; returns undefined if it matches.
  *
- * @throws {LimitExceededError} if the checks take too long, as with a pattern that backtracks, or if the
- * schema refers to itself without end
+ * @throws {LimitExceededError} if the checks take too long, as with a pattern that backtracks, or
+ * if the schema refers to itself without end
  */
 export type SchemaChecker = (
   schema: JsonObject,
   value: JsonValue,
 ) => ValidationMismatch | undefined;
 
-/** Returns a checker whose checks may take `limitMs` together. Remote references are not fetched. */
+/**
+ * Returns a checker whose checks may take `limitMs` together. Remote references are not fetched.
+ */
 export async function createSchemaChecker(limitMs: number): Promise<SchemaChecker> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const createCompiler = (): SchemaCompiler =>

@@ -103,8 +103,8 @@ export function readScoreModel(
 }
 
 /**
- * Reads the question of a criterion. Adds a note and returns undefined unless its messages refer to one
- * part of the answer.
+ * Reads the question of a criterion. Adds a note and returns undefined unless its messages refer to
+ * one part of the answer.
  */
 function readCriterionQuestion(
   entries: CriterionEntries,

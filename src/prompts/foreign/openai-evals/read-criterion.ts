@@ -42,8 +42,8 @@ export function readCriterion(node: YamlValue, findings: Findings): Criterion | 
 }
 
 /**
- * The operations of `string_check`: as an expectation of the answer, and as code for a text of which
- * the answer is only a part.
+ * The operations of `string_check`: as an expectation of the answer, and as code for a text of
+ * which the answer is only a part.
  */
 const STRING_OPERATIONS: {
   readonly [name: string]: {

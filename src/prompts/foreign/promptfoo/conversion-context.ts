@@ -50,7 +50,9 @@ export class ConversionContext {
   readonly namedProviders = new Map<string, YamlValue>();
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms: TestProgram[] = [];
-  /** The models that are programs and addresses: their entries, as JSON without the names, by name. */
+  /**
+   * The models that are programs and addresses: their entries, as JSON without the names, by name.
+   */
   readonly entriesByModel = new Map<string, string>();
   /** The providers with their own addresses, as JSON, by their names in a models file. */
   readonly addressProviders: Map<string, string>;
@@ -145,8 +147,8 @@ export class ConversionContext {
   }
 
   /**
-   * Returns the output of a program. If it has not been run yet, registers it and returns undefined:
-   * the caller of the conversion then runs it and converts once more.
+   * Returns the output of a program. If it has not been run yet, registers it and returns
+   * undefined: the caller of the conversion then runs it and converts once more.
    */
   requestOutput(program: TestProgram): string | undefined {
     const output = this.#options.programOutputs?.[program.name];
@@ -155,7 +157,8 @@ export class ConversionContext {
   }
 
   /**
-   * Adds an input for a variable or, in the cases without it, for a text, and returns the input's name.
+   * Adds an input for a variable or, in the cases without it, for a text, and returns the input's
+   * name.
    */
   addInputWithDefault(variable: string, text: string): string {
     const inputs = this.inputsWithDefault;
@@ -168,8 +171,8 @@ export class ConversionContext {
   }
 
   /**
-   * Adds an input for the body of a request that Nunjucks makes for each case, and returns the input's
-   * name.
+   * Adds an input for the body of a request that Nunjucks makes for each case, and returns the
+   * input's name.
    */
   addInputForBody(body: BodyTemplate): string {
     const bodies = this.requestBodies;

@@ -15,8 +15,8 @@ export interface RunSettings {
 const SELECTION_KEYS = ['filterRange', 'filterSample'];
 
 /**
- * Reads `commandLineOptions`, and `evaluateOptions` for what they don't set. Reports the settings that
- * leave out tests.
+ * Reads `commandLineOptions`, and `evaluateOptions` for what they don't set. Reports the settings
+ * that leave out tests.
  */
 export function readRunSettings(
   entries: ReadonlyMap<string, YamlValue>,

@@ -36,7 +36,9 @@ const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;
 /** Matches the names of variables that hold a key. */
 const SECRET_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
 
-/** Matches an extension that promptfoo calls after a verdict, such as `file://hooks.js:afterAll`. */
+/**
+ * Matches an extension that promptfoo calls after a verdict, such as `file://hooks.js:afterAll`.
+ */
 const EXTENSION_AFTER_VERDICT = /^file:\/\/.+:after(?:All|Each)$/u;
 
 /** Reports the parts of a configuration that are not carried out. */

@@ -18,8 +18,8 @@ export interface AssertionConversion {
     threshold: JsonValue | undefined,
   ) => JsonObject | undefined;
   /**
-   * Explains why promptfoo fails every case with such an assertion, such as `needs a text`; undefined
-   * if it checks the answer. Default: it always does.
+   * Explains why promptfoo fails every case with such an assertion, such as `needs a text`;
+   * undefined if it checks the answer. Default: it always does.
    */
   readonly explainInvalidValue?: (
     value: JsonValue | undefined,
@@ -39,8 +39,9 @@ const NEEDS_TEXT_MESSAGE = 'needs a text that is not empty';
 const LIST_TYPE = /^i?contains-(?:any|all)$/u;
 
 /**
- * Matches the parts of a pattern: escapes such as `\n`, `\u00e9`, `\x41` and `\p{L}`, the beginnings
- * of named groups such as `(?<year>`, brackets, ranges such as `a-z`, and single letters.
+ * Matches the parts of a pattern: escapes such as `\n`, `\u00e9`, `\x41` and `\p{L}`, the
+ * beginnings of named groups such as `(?<year>`, brackets, ranges such as `a-z`, and single
+ * letters.
  */
 const PATTERN_PARTS =
   /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;

@@ -22,8 +22,8 @@ export interface Assertion {
 }
 
 /**
- * The types whose code is a program. When the tests are run, `python` runs if programs are allowed, and
- * `ruby` never does.
+ * The types whose code is a program. When the tests are run, `python` runs if programs are allowed,
+ * and `ruby` never does.
  */
 const PROGRAM_TYPES = ['python', 'ruby'];
 

@@ -38,8 +38,9 @@ const SCRIPT_FILE = /^file:\/\/(?<file>.*?\.[cm]?[jt]s)(?::\w+)?$/u;
 const PYTHON_FILE = /^file:\/\/(?<file>.*?\.py)(?::(?<functionName>[\w.]+))?$/u;
 
 /**
- * Returns the expectations of an assertion with its variables filled in; an empty list until Nunjucks
- * has rendered its value. Reports an assertion without an equivalent, and returns undefined.
+ * Returns the expectations of an assertion with its variables filled in; an empty list until
+ * Nunjucks has rendered its value. Reports an assertion without an equivalent, and returns
+ * undefined.
  */
 export function convertAssertion(
   assertion: Assertion,
@@ -168,8 +169,8 @@ function buildPythonCommand(
 }
 
 /**
- * Converts an assertion as if its type had no `not-`. Reports one without an equivalent, and returns
- * undefined.
+ * Converts an assertion as if its type had no `not-`. Reports one without an equivalent, and
+ * returns undefined.
  */
 function convertPositive(
   assertion: Assertion,
@@ -200,8 +201,8 @@ function convertPositive(
 }
 
 /**
- * Converts an assertion whose value is a JSON Schema. With any other value, a written test file leaves
- * the assertion out, with a note; when the tests are run, it fails as in promptfoo.
+ * Converts an assertion whose value is a JSON Schema. With any other value, a written test file
+ * leaves the assertion out, with a note; when the tests are run, it fails as in promptfoo.
  */
 function convertJsonAssertion(
   { place, type, value, threshold }: Assertion,

@@ -18,8 +18,8 @@ interface Measure {
   /** The default threshold of a type that has one. */
   readonly threshold?: number;
   /**
-   * Explains why promptfoo fails every case with this value, such as `needs a text`; undefined if it
-   * doesn't.
+   * Explains why promptfoo fails every case with this value, such as `needs a text`; undefined if
+   * it doesn't.
    */
   readonly explainInvalidValue?: (value: JsonValue | undefined) => string | undefined;
 }

@@ -32,8 +32,8 @@ const TYPE_WITH_THRESHOLD =
 const DEFAULT_THRESHOLD = 0.75;
 
 /**
- * Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the text that
- * the answer must equal.
+ * Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the text
+ * that the answer must equal.
  */
 export function readAssertionCell(cell: string, place: SourcePlace): Assertion {
   const assertionText = cell.trim();

@@ -117,16 +117,16 @@ function reportAssertionKeys(
 }
 
 /**
- * Returns true if promptfoo ignores the keys of other types for a type. A judge reads `rubricPrompt`,
- * which has no equivalent.
+ * Returns true if promptfoo ignores the keys of other types for a type. A judge reads
+ * `rubricPrompt`, which has no equivalent.
  */
 function ignoresOtherKeys(type: string): boolean {
   return findConversion(stripNegation(type)) !== undefined && !JUDGED_TYPE.test(type);
 }
 
 /**
- * Reads the judge in the `provider` of an assertion or of options: the name of a model, with its config
- * if the tests are run. Adds the judge to those of the conversion.
+ * Reads the judge in the `provider` of an assertion or of options: the name of a model, with its
+ * config if the tests are run. Adds the judge to those of the conversion.
  */
 export function readPromptfooJudge(
   node: YamlValue | undefined,

@@ -86,8 +86,8 @@ const KNOWN_KEYWORDS = new Set([
 ]);
 
 /**
- * Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. promptfoo knows
- * only the keywords of draft 7.
+ * Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. promptfoo
+ * knows only the keywords of draft 7.
  */
 export function findSchemaFault(schema: JsonObject, depth = 0): string | undefined {
   if (depth > MAX_SCHEMA_DEPTH) return undefined;

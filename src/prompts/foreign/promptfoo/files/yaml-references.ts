@@ -69,7 +69,7 @@ class ReferenceResolver {
     const resolvedNode = this.#resolved.get(writtenNode) ?? this.#resolved.get(node);
     if (resolvedNode) return resolvedNode;
 
-    // Remembered before its children, because one of them may point to it.
+    // Each node is remembered before its children, because one of them may point to it.
     if (node.kind === 'list') {
       const items: (YamlNode | null)[] = [];
       const list = this.#remember({ ...node, items }, writtenNode, node);

@@ -70,8 +70,8 @@ export function mentionsUnknownVariable(
 }
 
 /**
- * Returns the words of tags that promptfoo reads as names of variables. Of a loop, that is the list,
- * not its item.
+ * Returns the words of tags that promptfoo reads as names of variables. Of a loop, that is the
+ * list, not its item.
  */
 function collectTagNames(text: string): Set<string> {
   const blocks = text.split('{%').slice(1);

@@ -179,7 +179,10 @@ for (let row = 0; row < text.length; row += 1) {
 const distance = distances[value.length];
 return { pass: distance <= threshold, finding: 'a distance of ' + distance };`;
 
-/** Scores the answer against references by BLEU. An answer without words scores 0, as promptfoo has it. */
+/**
+ * Scores the answer against references by BLEU. An answer without words scores 0, as promptfoo has
+ * it.
+ */
 export const BLEU_CHECK = js`${N_GRAM_FUNCTIONS}
 const splitWords = text => text.toLowerCase().trim().split(/\s+/);
 if (text.trim() === '') return { pass: threshold <= 0, finding: 'no words' };

@@ -147,8 +147,8 @@ require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 10
 }).stdin.end();`.trim();
 
 /**
- * Code that calls `call_api(prompt, options, context)`. Programs may have more arguments than the five
- * that it reads.
+ * Code that calls `call_api(prompt, options, context)`. Programs may have more arguments than the
+ * five that it reads.
  */
 const PYTHON_ASK = `${PYTHON_MODULE}
 

@@ -24,7 +24,9 @@ const PROMPT_FUNCTION =
 const PROVIDER_LABEL_USE =
   /\bprovider\b\s*\??\.\s*label\b|["']provider["'](?:\]|, *\{\}\)|\))(?:\[|\.get\()["']label["']/gu;
 
-/** Matches code that reads anything of a prompt's provider, such as `provider.id` or `"provider"`. */
+/**
+ * Matches code that reads anything of a prompt's provider, such as `provider.id` or `"provider"`.
+ */
 const PROVIDER_USE = /\bprovider\b\s*(?:\?\.|\.|\[)|["']provider["']/u;
 
 /** The program that makes a prompt, or the reason that it can't be run. */

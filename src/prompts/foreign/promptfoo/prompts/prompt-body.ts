@@ -20,8 +20,8 @@ export interface PromptBody {
 }
 
 /**
- * Returns the messages of a prompt. If the tests are run, a prompt that can't be expressed becomes a
- * template, or is left out.
+ * Returns the messages of a prompt. If the tests are run, a prompt that can't be expressed becomes
+ * a template, or is left out.
  */
 export function readPromptBody(
   prompt: ConfiguredPrompt,
@@ -73,7 +73,9 @@ export function replaceByTemplateIfNeeded(
     : plainBody;
 }
 
-/** Returns true if only Nunjucks renders a prompt with the variables of the tests as promptfoo does. */
+/**
+ * Returns true if only Nunjucks renders a prompt with the variables of the tests as promptfoo does.
+ */
 function needsTemplate(
   prompt: ConfiguredPrompt,
   pieces: readonly Piece[],

@@ -31,8 +31,8 @@ const ONLY_PLACEHOLDERS_MESSAGE =
   'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
 
 /**
- * Returns a prompt that promptfoo reads as JSON, into which it puts variables as they are; undefined
- * for any other text.
+ * Returns a prompt that promptfoo reads as JSON, into which it puts variables as they are;
+ * undefined for any other text.
  */
 export function readPromptJson(
   { place, text }: ConfiguredPrompt,

@@ -6,8 +6,8 @@ import { withBlanks } from './prompt-body.ts';
 import { parsePromptMessages } from './prompt-messages.ts';
 
 /**
- * Returns the prompt file for the output of a program, or for a rendered template, in which no brace
- * is a tag.
+ * Returns the prompt file for the output of a program, or for a rendered template, in which no
+ * brace is a tag.
  *
  * @throws {InvalidPromptFileError} if it can't be expressed
  */

@@ -9,7 +9,9 @@ import { type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 import { findProgramPrompt } from './program-prompt.ts';
 import type { PromptNames } from './prompt-references.ts';
 
-/** Matches the name of a program, which may be followed by that of a function, as in `a.py:make`. */
+/**
+ * Matches the name of a program, which may be followed by that of a function, as in `a.py:make`.
+ */
 const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
 
 /** Matches the name of a file that promptfoo reads a prompt from, even without `file://`. */

@@ -14,8 +14,8 @@ const PROVIDER_WITH_TOOLS =
   /^(?:(?:openai|openrouter|groq|deepseek|github|xai|mistral|togetherai|fireworks|cerebras):(?!responses:)|anthropic:)/u;
 
 /**
- * Returns our settings for a key of a `config` that concerns tools; undefined for any other key, or if
- * they have no equivalent.
+ * Returns our settings for a key of a `config` that concerns tools; undefined for any other key, or
+ * if they have no equivalent.
  */
 export function convertTools(
   id: string,
@@ -46,8 +46,8 @@ export function convertTools(
 }
 
 /**
- * Returns code of a transform that turns the tool calls in an answer from JSON into values; undefined
- * without tools, and for Claude, whose calls are text in promptfoo.
+ * Returns code of a transform that turns the tool calls in an answer from JSON into values;
+ * undefined without tools, and for Claude, whose calls are text in promptfoo.
  */
 export function buildCallsTransform(id: string, settings: JsonObject): string | undefined {
   const hasTools = 'tools' in settings || 'functions' in settings;
@@ -66,8 +66,8 @@ return output;`;
 }
 
 /**
- * Returns tools with the files that they name loaded. As in promptfoo, a list that has only lists is
- * flattened.
+ * Returns tools with the files that they name loaded. As in promptfoo, a list that has only lists
+ * is flattened.
  */
 function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
   const { scalar } = node;

@@ -1,8 +1,8 @@
 import { OPENAI_LIKE_PROVIDERS } from './provider-base-url.ts';
 
 /**
- * Patterns of the prefixes that promptfoo gives models, with our prefixes. The names in a `(?!…)` are
- * promptfoo's providers that don't write text, or don't speak the provider's chat interface.
+ * Patterns of the prefixes that promptfoo gives models, with our prefixes. The names in a `(?!…)`
+ * are promptfoo's providers that don't write text, or don't speak the provider's chat interface.
  */
 const MODEL_PREFIXES: readonly (readonly [pattern: RegExp, ownPrefix: string])[] = [
   ...OPENAI_LIKE_PROVIDERS.map(({ prefix, name }) => [prefix, `${name}/`] as const),

@@ -54,8 +54,8 @@ export function readPromptfooProviders(
 }
 
 /**
- * Collects the providers to which a judge can refer. Of equal ids promptfoo takes the last; it looks
- * for a label only if there is no such id.
+ * Collects the providers to which a judge can refer. Of equal ids promptfoo takes the last; it
+ * looks for a label only if there is no such id.
  */
 export function collectNamedProviders(
   node: YamlValue | undefined,

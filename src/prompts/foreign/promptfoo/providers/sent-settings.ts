@@ -11,7 +11,9 @@ const AZURE_REASONING_DEFAULTS: JsonObject = { reasoningEffort: 'medium', ...DEF
 const PROVIDER_WITH_DEFAULTS =
   /^(?:openai:|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
 
-/** Matches reasoning models by their provider's id or by our name, as `openai:o3` or `openai/o3`. */
+/**
+ * Matches reasoning models by their provider's id or by our name, as `openai:o3` or `openai/o3`.
+ */
 const REASONING_MODEL = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5|codex-mini)/u;
 
 /** Matches the deployments of Azure that promptfoo takes for reasoning models. */

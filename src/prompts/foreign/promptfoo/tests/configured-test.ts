@@ -106,8 +106,8 @@ export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): Conf
 }
 
 /**
- * Returns a test of a scenario with a conversation of that scenario, as in promptfoo, unless it names
- * one; any other test unchanged.
+ * Returns a test of a scenario with a conversation of that scenario, as in promptfoo, unless it
+ * names one; any other test unchanged.
  */
 export function withConversation(test: ConfiguredTest): ConfiguredTest {
   const { scenarioNumber, metadata } = test;

@@ -4,7 +4,7 @@ import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import { isUnloadableTypeScript, NEEDS_TYPESCRIPT_LOADER } from '../files/program-files.ts';
-import type { SourceText } from '../files/source-files.ts';
+import { type SourceText, withoutFileScheme } from '../files/source-files.ts';
 import { parseWithReferences } from '../files/yaml-references.ts';
 import { buildTestGenerator } from '../programs/test-generators.ts';
 import type { ConfiguredTest } from './configured-test.ts';
@@ -15,7 +15,8 @@ import { readTestTable } from './read-test-table.ts';
 const TESTS_FILE = /\.(?:csv|jsonl?|ya?ml)$/iu;
 
 /** Matches a file that makes tests, and possibly a function: `file://tests.py:make_tests`. */
-const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
+const TESTS_PROGRAM =
+  /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<exportName>[\w.]+))?$/u;
 
 /** Reads tests, and the files of tests that they name. */
 export async function readTestList(
@@ -36,7 +37,7 @@ export async function readTestList(
 
   const entries = node.isMap ? readMergedValues(node, 'tests') : undefined;
 
-  // A file may hold one test.
+  // A map without `path` is a single test, as a file may hold.
   if (entries && !entries.has('path')) return [readTest(node, conversion)];
 
   return await readTestsFile(
@@ -76,7 +77,7 @@ function omitMissingFile(name: string, place: YamlValue, conversion: ConversionC
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
   const exists = isPattern(name)
     ? conversion.files.listMatching(name, place).length > 0
-    : conversion.files.hasFile(name.replace(/^file:\/\//u, ''));
+    : conversion.files.hasFile(withoutFileScheme(name));
   if (exists) return false;
   conversion.reportWarning(place, `${name} doesn't exist: it adds no tests, as in promptfoo`);
   return true;
@@ -116,8 +117,8 @@ async function readTestsFile(
 }
 
 /**
- * Reads the tests that a program makes. Returns none until it has run. Reports a program that may not
- * or can't run, and returns none.
+ * Reads the tests that a program makes. Returns none until it has run. Reports a program that may
+ * not or can't run, and returns none.
  */
 async function generateTests(
   name: string,
@@ -125,7 +126,7 @@ async function generateTests(
   conversion: ConversionContext,
   config: YamlValue | undefined,
 ): Promise<ConfiguredTest[]> {
-  const { file = '', name: exportName = '' } = TESTS_PROGRAM.exec(name)?.groups ?? {};
+  const { file = '', exportName = '' } = TESTS_PROGRAM.exec(name)?.groups ?? {};
   conversion.files.read(file, place);
 
   if (isUnloadableTypeScript(file, conversion)) {

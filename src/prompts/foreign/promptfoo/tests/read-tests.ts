@@ -29,8 +29,8 @@ export async function readTests(
   conversion: ConversionContext,
 ): Promise<ConfiguredTests> {
   const defaultTest = readDefaultTest(entries.get('defaultTest'), conversion);
-  const tests = await readOwnTests(entries, defaultTest, conversion);
-  const mergedTests = tests.map(test => withConversation(mergeTests(defaultTest, test)));
+  const ownTests = await readOwnTests(entries, defaultTest, conversion);
+  const mergedTests = ownTests.map(test => withConversation(mergeTests(defaultTest, test)));
   const transformedTests = withTransformedVars(mergedTests, conversion);
   const judgedTests = readJudges(transformedTests, conversion);
   const allTests = leaveOutUnknownPrompts(judgedTests, prompts, conversion);

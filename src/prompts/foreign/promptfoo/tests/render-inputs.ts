@@ -30,8 +30,8 @@ export function renderInputs(
 }
 
 /**
- * Returns the text of an input: the body of a request, a variable, or the default of a variable. It is
- * empty if the test has no such variable.
+ * Returns the text of an input: the body of a request, a variable, or the default of a variable. It
+ * is empty if the test has no such variable.
  */
 function renderInput(
   input: string,

@@ -7,8 +7,8 @@ import {
 import type { BodyTemplate, ConversionContext } from '../conversion-context.ts';
 
 /**
- * Returns the body of a request that Nunjucks makes for a case, as promptfoo sends it. Reports a body
- * that it can't make, and returns an empty one.
+ * Returns the body of a request that Nunjucks makes for a case, as promptfoo sends it. Reports a
+ * body that it can't make, and returns an empty one.
  */
 export function renderRequestBody(
   body: BodyTemplate,

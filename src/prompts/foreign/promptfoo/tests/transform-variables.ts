@@ -107,8 +107,8 @@ function requestTransformResults(
 }
 
 /**
- * Returns the value that the code gets in promptfoo, where it runs before lists become cases and files
- * are read.
+ * Returns the value that the code gets in promptfoo, where it runs before lists become cases and
+ * files are read.
  */
 function toCodeInput(values: readonly VariableValue[]): JsonValue {
   const [{ json, file } = { json: null }] = values;
@@ -135,8 +135,8 @@ return Promise.all(output.map(async vars => {
 }
 
 /**
- * Reports the variables with an id of one run that are used, and returns true if there are any. With
- * a new id, a resumed test would pay again.
+ * Reports the variables with an id of one run that are used, and returns true if there are any.
+ * With a new id, a resumed test would pay again.
  */
 export function omitFreshIds(
   { tests }: Pick<ConfiguredTests, 'tests'>,

@@ -32,8 +32,8 @@ export function comparesOtherwiseInNunjucks(
 }
 
 /**
- * Compares a value with a text as JavaScript's `==` does; returns undefined for a list or an object,
- * which `==` turns into a text of another form than JSON.
+ * Compares a value with a text as JavaScript's `==` does; returns undefined for a list or an
+ * object, which `==` turns into a text of another form than JSON.
  */
 function compareInNunjucks(value: JsonValue, text: string): boolean | undefined {
   if (value === null) return false;
@@ -72,8 +72,8 @@ export interface JsonVariables {
 /**
  * Returns the variables that are not a text in every test: programs get another value, or none.
  *
- * @param omissibleNames those that a program doesn't get if a test lacks them; it gets any other as an
- * empty text
+ * @param omissibleNames those that a program doesn't get if a test lacks them; it gets any other as
+ * an empty text
  */
 export function collectJsonVariables(
   { tests }: ConfiguredTests,

@@ -23,8 +23,8 @@ const ADDRESS_ID = /^https?(?:$|:\/\/)/u;
 const MAX_SLUG_LENGTH = 40;
 
 /**
- * Returns the entry for a provider that is a program or an address; undefined for any other. For one
- * that can't be expressed, adds a note and returns undefined.
+ * Returns the entry for a provider that is a program or an address; undefined for any other. For
+ * one that can't be expressed, adds a note and returns undefined.
  */
 export function declareProvider(
   provider: WrittenProvider,
@@ -44,6 +44,7 @@ export function declareProvider(
   return { model, entry: { model, ...fields }, transform, givesResults };
 }
 
+/** Returns the fields of a provider's entry. Reports one without an equivalent. */
 type FieldsReader = (
   provider: WrittenProvider,
   conversion: ConversionContext,

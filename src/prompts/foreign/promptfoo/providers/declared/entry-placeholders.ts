@@ -5,8 +5,8 @@ import { splitNunjucks } from '../../nunjucks/split-nunjucks.ts';
 export const ENVIRONMENT_TAG = /\{\{\s*env\.(?<name>[A-Za-z_]\w*)\s*\}\}/gu;
 
 /**
- * Returns the body of a request with our placeholders; undefined if it has other Nunjucks tags. Like
- * promptfoo, fills in a text that is JSON value by value.
+ * Returns the body of a request with our placeholders; undefined if it has other Nunjucks tags.
+ * Like promptfoo, fills in a text that is JSON value by value.
  */
 export function convertBody(body: JsonValue): JsonValue | undefined {
   const json = typeof body === 'string' ? parseJson(body) : undefined;

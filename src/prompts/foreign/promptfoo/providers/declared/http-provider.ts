@@ -248,8 +248,8 @@ function readRequestFields(
 }
 
 /**
- * Adds an input for a JSON body that Nunjucks has to render, and returns its placeholder; undefined if
- * Nunjucks can't render the body.
+ * Adds an input for a JSON body that Nunjucks has to render, and returns its placeholder; undefined
+ * if Nunjucks can't render the body.
  */
 function addRenderedBody(
   { isJudge = false }: WrittenProvider,
@@ -305,8 +305,8 @@ function withDefaultInputs(
 }
 
 /**
- * Returns how the answer is read: by an expression (`output`), or by code (`transform`), which keeps
- * the types of values.
+ * Returns how the answer is read: by an expression (`output`), or by code (`transform`), which
+ * keeps the types of values.
  *
  * @throws {NoEquivalentError}
  */

@@ -108,7 +108,9 @@ export function readFileFields(
   return buildResultFields(words, { givesResults: conversion.runsPrograms && !isJudge });
 }
 
-/** Reports a file that doesn't exist or can't be loaded; returns true if the provider is left out. */
+/**
+ * Reports a file that doesn't exist or can't be loaded; returns true if the provider is left out.
+ */
 function omitUnusableFile(
   { id, place }: WrittenProvider,
   file: string,

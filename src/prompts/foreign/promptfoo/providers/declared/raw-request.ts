@@ -7,8 +7,8 @@ const DERIVED_HEADERS = new Set(['host', 'content-length', 'connection']);
 
 /**
  * Returns the settings of an HTTP provider for a request as it is sent. Returns undefined for any
- * other text, and for a request with variables in a body that is not JSON, because promptfoo escapes
- * them there.
+ * other text, and for a request with variables in a body that is not JSON, because promptfoo
+ * escapes them there.
  */
 export function parseRawRequest(request: string, scheme: 'http' | 'https'): JsonObject | undefined {
   const [requestHead = '', ...bodyParts] = request.trim().replaceAll('\r\n', '\n').split('\n\n');

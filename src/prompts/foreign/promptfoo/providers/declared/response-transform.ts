@@ -17,8 +17,8 @@ function buildTransformBody(code: string): string {
 }
 
 /**
- * Returns a path such as `json.a.b[0]` as JMESPath, or an empty text for the whole answer; undefined
- * for other code.
+ * Returns a path such as `json.a.b[0]` as JMESPath, or an empty text for the whole answer;
+ * undefined for other code.
  */
 export function toJmespath(transform: string): string | undefined {
   const path = transform
