@@ -235,16 +235,16 @@ describe('a watched directory', () => {
 
   it('reports a fault again that comes back after the file was valid', async () => {
     await write('a.prompt', 'valid');
-    await start();
+    await startWatching();
     const fault = ['/a.prompt:1: this tag is never closed'];
 
-    expect(await changesAfter(() => write('a.prompt', '{{'))).toEqual(fault);
+    expect(await listNoticesAfter(() => write('a.prompt', '{{'))).toEqual(fault);
 
     await write('a.prompt', 'valid');
     await watched.rescan();
-    expect(news.splice(0)).toEqual([]);
+    expect(notices.splice(0)).toEqual([]);
 
-    expect(await changesAfter(() => write('a.prompt', '{{'))).toEqual(fault);
+    expect(await listNoticesAfter(() => write('a.prompt', '{{'))).toEqual(fault);
   });
 
   it('offers a refused file again, and reports each fault once', async () => {
