@@ -354,6 +354,8 @@ function mergeColumns(
     }
   }
 
-  const hasEarlierRuns = results.some(row => 'cells' in row && row.earlierRunIds !== undefined);
+  const hasEarlierRuns =
+    columnsBefore.hasEarlierRuns === true ||
+    results.some(row => 'cells' in row && row.earlierRunIds !== undefined);
   return { ...columnsBefore, ownNames: [...ownNames], outputCount, hasEarlierRuns };
 }

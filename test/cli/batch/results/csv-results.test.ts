@@ -113,6 +113,21 @@ describe('a table of results', () => {
     );
   });
 
+  test('keeps the column of earlier runs if the only row with some is gone', async () => {
+    const cwd = temporaryDirectory();
+    const header = 'name,runId,runStatus,error,output1,earlierRunIds\n';
+    writeFileSync(path.join(cwd, 'results.csv'), `${header}Ad,,failed,refused,,r0\n`);
+    const options = { out: 'results.csv', resume: true, excel: false };
+    const table = await CsvResults.open({ cwd } as Context, options, new Map());
+
+    const row = { id: '1', row: 1, line: 2, cells: { name: 'Ada' }, fault: 'unused' };
+    await table.write(createResultsLine('1', 1, ['Hi']), row);
+    await table.finish(false);
+    await table.close();
+
+    expect(readFileSync(path.join(cwd, 'results.csv'), 'utf8')).toBe(`${header}Ada,r1,ok,,Hi,\n`);
+  });
+
   test('has no own columns until a row has some', async () => {
     const table = await writeTable([
       { id: '1', row: 1, cells: {}, outputs: ['é'] },
