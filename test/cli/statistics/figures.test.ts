@@ -168,7 +168,7 @@ describe('if a formula is not defined', () => {
     expect(comparePairs(pairs).pValue).toBe(1 / 100_001);
   });
 
-  it('verdicts that are all the same have no kappa', () => {
+  it('verdicts without any difference have no kappa', () => {
     expect(computeKappa([])).toBeUndefined();
     expect(
       computeKappa(Array.from({ length: 7 }, () => ({ label: true, judge: true }))),

@@ -322,7 +322,7 @@ describe('a prompt file', () => {
     },
   );
 
-  it('runs here with a note, and is no run of the configured service', async () => {
+  it('runs here with a note, and not on the configured service', async () => {
     const home = createFiles();
     const { stderr } = await runInProcess(['run', 'x.prompt'], {
       home,

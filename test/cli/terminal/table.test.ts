@@ -45,7 +45,7 @@ describe('renderTerminalTable', () => {
     );
   });
 
-  it('cuts cells as far as they may be cut, then leaves columns out', async () => {
+  it('cuts cells to their minimum widths, then leaves columns out', async () => {
     expect(await table(26, rows)).toContain('0123456789  a long …     7\n');
     expect(await table(22, rows)).toContain('0123456789  a long na…\n');
     expect(await table(12, rows)).toContain('\n0123456789\n');
