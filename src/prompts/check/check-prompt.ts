@@ -141,7 +141,7 @@ type CheckedDefinition = Pick<
   'model' | 'providerModel' | 'config' | 'runOptions' | 'output' | 'places'
 >;
 
-/** Where a check of a model reports, and how. */
+/** The findings to which a check of a model adds, and its options. */
 interface ModelCheckOptions extends Pick<CheckOptions, 'needsModel'> {
   readonly findings: Findings;
 }

@@ -110,7 +110,7 @@ function findExcessFault(rowCount: number, evaluatorCount: number): string | und
   return `its rows and evaluators make more than ${formatNumber(BOUNDS.checks)} checks`;
 }
 
-/** What the reading of each row needs. */
+/** The parts of the file that each row is read with. */
 interface TestRowContext {
   readonly evaluators: readonly Evaluator[];
   /** The inputs of the prompt. */

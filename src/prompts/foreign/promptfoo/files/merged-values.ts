@@ -16,7 +16,7 @@ export function readMergedValues(node: YamlValue, name: string, depth = 0): Map<
   values.delete('<<');
   const maps = mergeNode.isList ? mergeNode.readItems(name) : [mergeNode];
 
-  // Of several maps with the same key, the first counts.
+  // If several maps have a key, the first of them counts.
   const mergedValues = maps
     .toReversed()
     .flatMap(map => [...readMergedValues(map, name, depth + 1)]);

@@ -107,8 +107,8 @@ function requestTransformResults(
 }
 
 /**
- * Returns the value that the code gets in promptfoo, where it runs before lists become cases and
- * files are read.
+ * Returns the value that the code gets: promptfoo runs it before it makes cases of lists and reads
+ * files.
  */
 function toCodeInput(values: readonly VariableValue[]): JsonValue {
   const [{ json, file } = { json: null }] = values;
