@@ -56,11 +56,11 @@ describe('applyQuery', () => {
     expect(await applyQuery(CHECKS_CONTEXT, 'outputs[0].data', run)).toMatchObject({ text: 'hi' });
     expect(await applyQuery(CHECKS_CONTEXT, 'extra.new', run)).toEqual({
       json: 'true',
-      isTrue: true,
+      isTruthy: true,
     });
     expect(await applyQuery(CHECKS_CONTEXT, 'nothing.at.all', run)).toEqual({
       json: 'null',
-      isTrue: false,
+      isTruthy: false,
     });
     expect(await applyQuery(CHECKS_CONTEXT, 'constructor', {})).toMatchObject({ json: 'null' });
   });
