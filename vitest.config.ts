@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { postgresPrograms } from './test/support/databases/postgres.ts';
+import { findPostgresPrograms } from './test/support/databases/postgres.ts';
 import { SlowFirst } from './test/support/slow-first.ts';
 
 /** What holds for either kind of store is tested on both. */
@@ -26,7 +26,7 @@ const onPostgres = {
   },
 };
 
-if (postgresPrograms() === undefined) {
+if (findPostgresPrograms() === undefined) {
   process.stderr.write('PostgreSQL is not installed: the tests that need it are skipped.\n');
 }
 
@@ -48,7 +48,7 @@ export default defineConfig({
           globalSetup: SETUP,
         },
       },
-      ...(postgresPrograms() === undefined ? [] : [onPostgres]),
+      ...(findPostgresPrograms() === undefined ? [] : [onPostgres]),
     ],
   },
 });

@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
@@ -37,7 +37,7 @@ async function runStep(
   files: Readonly<Record<string, string>> = {},
   extraEnv: Readonly<Record<string, string>> = {},
 ): Promise<Step> {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
   const output = path.join(home, 'output');
   writeFileSync(output, '');
@@ -55,7 +55,11 @@ async function runStep(
   };
   const child = spawn('bash', ['-e', '-c', step?.run ?? ''], {
     cwd: home,
-    env: commandEnvironment(home, { ...Object.fromEntries(environment), ...runner, ...extraEnv }),
+    env: buildCommandEnvironment(home, {
+      ...Object.fromEntries(environment),
+      ...runner,
+      ...extraEnv,
+    }),
   });
   let log = '';
   child.stdout.on('data', (piece: Buffer) => (log += piece.toString()));
@@ -99,10 +103,10 @@ function listCommandsIn(log: string): string[] {
  * script.
  */
 function createUnbuiltEnv(npm: string): Record<string, string> {
-  const checkout = temporaryDirectory();
+  const checkout = createTemporaryDirectory();
   cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });
   cpSync(path.join(root, 'package.json'), path.join(checkout, 'package.json'));
-  const bin = temporaryDirectory();
+  const bin = createTemporaryDirectory();
   writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
   return { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 }
@@ -146,9 +150,9 @@ describe.runIf(isPosix)('the action', () => {
     ['a link in the middle', 'out/in', 'out/in/deep/answer.txt'],
     ['a link to nothing', 'answer.txt', 'answer.txt', 'nothing'],
   ])('writes no answer over %s, and runs nothing then', async (_, link, file, target = 'file') => {
-    const outside = temporaryDirectory();
+    const outside = createTemporaryDirectory();
     writeFileSync(path.join(outside, 'file'), 'former');
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.dirname(path.join(home, link)), { recursive: true });
     symlinkSync(link === file ? path.join(outside, target) : outside, path.join(home, link));
     const workspace = { GITHUB_WORKSPACE: home };
@@ -162,7 +166,7 @@ describe.runIf(isPosix)('the action', () => {
   });
 
   it('writes an answer below the workspace, or to an absolute path that is not a link', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     symlinkSync(home, path.join(home, 'workspace'));
     const workspace = { GITHUB_WORKSPACE: path.join(home, 'workspace') };
     const below = await runStep(
@@ -209,7 +213,7 @@ describe.runIf(isPosix)('the action', () => {
 
   it('writes an output of several lines under a delimiter that nobody can guess', () => {
     const value = 'a\nEOF\nrun-id<<EOF\nevil\nEOF\njson=evil\n%0A::x::';
-    const output = path.join(temporaryDirectory(), 'output');
+    const output = path.join(createTemporaryDirectory(), 'output');
     const script = `import { setOutput } from './action/runner.mjs';
       for (const name of ['json', 'run-id']) setOutput(name, process.env.VALUE);`;
     const env = { GITHUB_OUTPUT: output, VALUE: value };

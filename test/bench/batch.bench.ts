@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { commandEnvironment } from '../support/environment.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 
 /** A short batch, most of which V8 spends on learning the code, and a long one. */
 const ROWS = [2000, 10_000];
@@ -152,7 +152,10 @@ function startAnswering(): ReturnType<typeof createServer> {
 
 /** Measures time and CPU of a separate process, including its start. */
 function measureCost(home: string, rows: number, argv: readonly string[], url = ''): Promise<Cost> {
-  const env = commandEnvironment(home, { PROMPTRUN_BASE_URL: url, PROMPTRUN_API_KEY: 'a-key' });
+  const env = buildCommandEnvironment(home, {
+    PROMPTRUN_BASE_URL: url,
+    PROMPTRUN_API_KEY: 'a-key',
+  });
   const startedAt = process.hrtime.bigint();
   return new Promise((resolve, reject) => {
     // The shell reports what its children took.

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { chaosBatch } from '../support/chaos/chaos-batch.ts';
+import { runChaosBatch } from '../support/chaos/chaos-batch.ts';
 
 const ROWS = Number(process.env['CHAOS_ROWS'] ?? 10_000);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
@@ -32,7 +32,11 @@ export default async function soakChaos(): Promise<void> {
   let harmless = true;
   for (const [index, { title, ...more }] of CASES.entries()) {
     const startedAt = Date.now();
-    const { stderr: _, ...verdict } = await chaosBatch({ ...LARGE, ...more, seed: SEED + index });
+    const { stderr: _, ...verdict } = await runChaosBatch({
+      ...LARGE,
+      ...more,
+      seed: SEED + index,
+    });
     const { succeeded, failed, inDoubt, doubles, wrong, lost, unnamed, starts, lists } = verdict;
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     process.stdout.write(

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../support/databases/postgres.ts';
 import { addRuns, type Measured, measureServer } from './service.bench.ts';
@@ -17,7 +17,7 @@ const ROWS = 1_000_000;
  * same run.
  */
 export default async function benchDatabases(): Promise<void> {
-  if (postgresPrograms() === undefined) {
+  if (findPostgresPrograms() === undefined) {
     process.stdout.write('PostgreSQL is not installed: nothing is measured of it.\n');
     return;
   }

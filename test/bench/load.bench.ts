@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
 import { CREATE_RUNS } from '../../src/service/store/postgres/create-runs.ts';
-import { postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
+import { findPostgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { findPostmaster, readCpuTimes } from './processor-time.ts';
 import {
   buildCreation,
@@ -28,7 +28,7 @@ const NEIGHBOUR_EVERY_MS = 20;
 export default async function benchLoad(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-load-'));
   const cluster =
-    postgresPrograms() === undefined ? undefined : await startPostgres({ durable: true });
+    findPostgresPrograms() === undefined ? undefined : await startPostgres({ durable: true });
 
   const servers: Server[] = [];
   const start = async (name: string, database?: string): Promise<Users> => {
@@ -247,7 +247,7 @@ function measureStatementRate(database: string): number {
   const script = CREATE_RUNS.replaceAll(/\$(\d+)/g, (_, place: string) =>
     String(values[Number(place) - 1]),
   ).replaceAll(/\s+/g, ' ');
-  const program = path.join(postgresPrograms() ?? '', 'pgbench');
+  const program = path.join(findPostgresPrograms() ?? '', 'pgbench');
   const flags = [
     '-n',
     '-M',

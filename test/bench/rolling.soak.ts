@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '../support/databases/postgres.ts';
-import { freePort } from '../support/free-port.ts';
+import { findFreePort } from '../support/free-port.ts';
 
 const INSTANCES = 3;
 const CALLERS = 20;
@@ -27,8 +27,8 @@ export default async function soakRollingRestart(): Promise<void> {
   const cluster = await startPostgres();
   const children: ChildProcess[] = [];
   try {
-    const front = await freePort();
-    const ports = await Promise.all(Array.from({ length: INSTANCES }, freePort));
+    const front = await findFreePort();
+    const ports = await Promise.all(Array.from({ length: INSTANCES }, findFreePort));
 
     const start = async (port: number) => {
       const instance = await startInstance(directory, cluster.url, { port, front });

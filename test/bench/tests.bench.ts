@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { commandEnvironment } from '../support/environment.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 import { type Cost, findCost, pickLowerCost } from './command-cost.ts';
 
 const CASES = 200;
@@ -48,7 +48,10 @@ export default async function benchTests(): Promise<void> {
     const [port] = (await once(provider.stdout, 'data')) as [Buffer];
     const baseUrl = `http://127.0.0.1:${String(port).trim()}/v1`;
     writeCases(home, baseUrl);
-    const env = commandEnvironment(home, { OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: baseUrl });
+    const env = buildCommandEnvironment(home, {
+      OPENAI_API_KEY: 'a-key',
+      OPENAI_BASE_URL: baseUrl,
+    });
     const command = [process.execPath, path.resolve('bin/promptrun.js'), 'test', 'say.test.yaml'];
     const own = measureLeastCost([...command, '--concurrency', String(CONCURRENCY)], env, home);
     write(

@@ -9,15 +9,15 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/client/errors.ts';
-import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
+import { getRejection, startScriptedClient, type TestClient } from '../support/client.ts';
 import { failure, html, type PlainAnswer, success } from '../support/scripted-service.ts';
 
 /** Starts a service that gives this answer once, and returns a client of it. */
 async function startClient(answer: PlainAnswer): Promise<TestClient> {
-  return (await scriptedClient([{ answer }])).client;
+  return (await startScriptedClient([{ answer }])).client;
 }
 
-const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+const nestLists = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 const once = { retries: 0 };
 
@@ -70,7 +70,7 @@ describe('an error envelope', () => {
     [200, 'SOMETHING_NEW', ServiceError],
   ])('with HTTP %i %s becomes a separate class of error', async (httpStatus, status, type) => {
     const client = await startClient(failure(httpStatus, status, 'what is wrong', { field: 'x' }));
-    const error = await rejection(client.request('GET', '/me', once), type);
+    const error = await getRejection(client.request('GET', '/me', once), type);
     expect(error).toMatchObject({
       status,
       httpStatus,
@@ -81,7 +81,7 @@ describe('an error envelope', () => {
 
   it('needs no message and no data', async () => {
     const client = await startClient({ status: 404, body: { status: 'NOT_FOUND_ERROR' } });
-    const error = await rejection(client.request('GET', '/me'), NotFoundError);
+    const error = await getRejection(client.request('GET', '/me'), NotFoundError);
     expect(error).toMatchObject({ data: null });
     expect(error.message).toContain('404');
   });
@@ -91,7 +91,7 @@ describe('an error envelope', () => {
       failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: 'r-1' }),
     );
     const creation = client.runs.create({ promptVersionId: 'v', inputs: {} });
-    expect(await rejection(creation, GatewayTimeoutError)).toMatchObject({
+    expect(await getRejection(creation, GatewayTimeoutError)).toMatchObject({
       runId: 'r-1',
       httpStatus: 504,
     });
@@ -101,7 +101,7 @@ describe('an error envelope', () => {
     'of a creation with data %j names no run',
     async data => {
       const client = await startClient(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
-      const error = await rejection(
+      const error = await getRejection(
         client.runs.create({ promptVersionId: 'v', inputs: {} }),
         ServiceError,
       );
@@ -148,12 +148,12 @@ describe('an answer that is not an envelope', () => {
     ['a success without data', { body: { status: 'SUCCESS' } }, /without an envelope/],
     [
       'endless nesting',
-      { body: `{"status":"SUCCESS","data":${nested(100_000)}}` },
+      { body: `{"status":"SUCCESS","data":${nestLists(100_000)}}` },
       /JSON that has more than 500 levels/,
     ],
     [
       'an error of endless nesting',
-      { status: 400, body: `{"status":"X","data":${nested(9000)}}` },
+      { status: 400, body: `{"status":"X","data":${nestLists(9000)}}` },
       /JSON that has more than 500 levels/,
     ],
     [
@@ -168,14 +168,14 @@ describe('an answer that is not an envelope', () => {
     ],
   ])('is described as what it is: %s', async (_, answer, message) => {
     const client = await startClient(answer);
-    const error = await rejection(client.request('GET', '/me', once), ProtocolError);
+    const error = await getRejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(answer.status ?? 200);
   });
 
   it('is quoted briefly in the error', async () => {
     const client = await startClient(html(502, `<html>${'x'.repeat(100_000)}`));
-    const error = await rejection(client.request('GET', '/me', once), ProtocolError);
+    const error = await getRejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message.length).toBeLessThan(300);
   });
 
@@ -184,7 +184,7 @@ describe('an answer that is not an envelope', () => {
       ...html(429, 'slow down'),
       headers: { 'retry-after': '100' },
     });
-    const error = await rejection(client.request('GET', '/me'), RateLimitError);
+    const error = await getRejection(client.request('GET', '/me'), RateLimitError);
     expect(error).toMatchObject({ httpStatus: 429, retryAfterMs: 100_000 });
   });
 
@@ -196,7 +196,10 @@ describe('an answer that is not an envelope', () => {
     'is an error that names the target if it redirects to %s, which is not followed',
     async (location, message) => {
       const client = await startClient({ status: 307, headers: { location }, body: 'moved' });
-      const error = await rejection(client.request('POST', '/runs', { body: {} }), ProtocolError);
+      const error = await getRejection(
+        client.request('POST', '/runs', { body: {} }),
+        ProtocolError,
+      );
       expect(error.message).toMatch(message);
       expect(error.httpStatus).toBe(307);
     },
@@ -242,7 +245,7 @@ describe('a payload of another shape than expected', () => {
     ['an account that is a text', 'me', client => client.account.get()],
   ])('%s', async (_, data, call) => {
     const client = await startClient(success(data));
-    await rejection(call(client), ProtocolError);
+    await getRejection(call(client), ProtocolError);
   });
 
   it('keeps fields that are not known', async () => {

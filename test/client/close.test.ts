@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { PromptService } from '../../src/client/client.ts';
 import { NetworkError } from '../../src/client/errors.ts';
-import { failure, scriptedServiceForTest } from '../support/scripted-service.ts';
+import { failure, startScriptedServiceForTest } from '../support/scripted-service.ts';
 
 it('closing a client fails the requests that wait to be tried again', async () => {
   const headers = { 'retry-after': '60' };
   const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, headers);
-  const service = await scriptedServiceForTest({ answer: limited });
+  const service = await startScriptedServiceForTest({ answer: limited });
   let reportWait = (): void => {};
   const waiting = new Promise<void>(resolve => {
     reportWait = resolve;

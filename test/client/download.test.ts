@@ -7,7 +7,12 @@ import {
   RateLimitError,
 } from '../../src/client/errors.ts';
 import type { AnswerHeaders, Transport, TransportResponse } from '../../src/client/transport.ts';
-import { rejection, scriptedClient, type TestClient, testClient } from '../support/client.ts';
+import {
+  getRejection,
+  startScriptedClient,
+  type TestClient,
+  testClient,
+} from '../support/client.ts';
 import { type Exchange, startScriptedService } from '../support/scripted-service.ts';
 
 const picture = Buffer.from('not quite a picture');
@@ -19,7 +24,7 @@ const png = {
 
 /** Starts a service and a client of it, and returns them with the URL of a picture. */
 async function startScript(...script: readonly Exchange[]) {
-  const { service, client } = await scriptedClient(script, { cliAgent: () => 'hash' });
+  const { service, client } = await startScriptedClient(script, { cliAgent: () => 'hash' });
   return { service, client, url: `${service.origin}/media/a.png?signature=secret` };
 }
 
@@ -29,7 +34,7 @@ async function readDownload(client: TestClient, url: string): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-function redirect(location: string): Exchange {
+function redirectTo(location: string): Exchange {
   return { answer: { status: 302, headers: { location }, body: 'moved' } };
 }
 
@@ -93,7 +98,7 @@ describe('a download', () => {
     ['in chunks', { body: picture, headers: { 'transfer-encoding': 'chunked' } }],
   ])('cut short (%s) is a fault of the network', async (_, answer) => {
     const { client, url } = await startScript({ answer: { ...answer, cutAfter: 5 } });
-    const error = await rejection(readDownload(client, url), NetworkError);
+    const error = await getRejection(readDownload(client, url), NetworkError);
     expect(error.nothingSent).toBe(false);
   });
 
@@ -103,7 +108,7 @@ describe('a download', () => {
       const { service } = await startScript();
       const transport = new OneAnswer({ 'content-length': '5' }, Buffer.alloc(size));
       const client = testClient(service.baseUrl, { transport });
-      const error = await rejection(
+      const error = await getRejection(
         readDownload(client, `${service.origin}/media/a.png`),
         NetworkError,
       );
@@ -115,7 +120,7 @@ describe('a download', () => {
     const { client, url } = await startScript({
       answer: { status, headers: { 'content-type': 'image/png' }, body: 'gone' },
     });
-    const error = await rejection(client.download(url), NotFoundError);
+    const error = await getRejection(client.download(url), NotFoundError);
     expect(error.httpStatus).toBe(status);
     expect(error.message).toMatch(/24 hours/);
     expect(error.message).not.toContain('secret');
@@ -123,7 +128,7 @@ describe('a download', () => {
 
   it.each([204, 206, 304, 400, 401])('answered with HTTP %i is refused', async status => {
     const { client, url } = await startScript({ answer: { status } });
-    const error = await rejection(client.download(url), ProtocolError);
+    const error = await getRejection(client.download(url), ProtocolError);
     expect(error.httpStatus).toBe(status);
   });
 
@@ -140,7 +145,7 @@ describe('a download', () => {
 
   it('is tried four times at most', async () => {
     const { client, url } = await startScript({ answer: { status: 429 }, times: 4 });
-    await rejection(client.download(url), RateLimitError);
+    await getRejection(client.download(url), RateLimitError);
   });
 
   it('is ended by its signal, also while it comes in', async () => {
@@ -167,8 +172,8 @@ describe('redirects of a download', () => {
       },
     ]);
     const { client, url } = await startScript(
-      redirect('/media/next.png'),
-      redirect(`${other.origin}/b.png`),
+      redirectTo('/media/next.png'),
+      redirectTo(`${other.origin}/b.png`),
     );
 
     expect(await readDownload(client, url)).toEqual(picture);
@@ -178,13 +183,16 @@ describe('redirects of a download', () => {
   });
 
   it('are followed five times', async () => {
-    const { client, url } = await startScript({ ...redirect('/again'), times: 5 }, { answer: png });
+    const { client, url } = await startScript(
+      { ...redirectTo('/again'), times: 5 },
+      { answer: png },
+    );
     expect(await readDownload(client, url)).toEqual(picture);
   });
 
   it('are not followed a sixth time', async () => {
-    const { client, url } = await startScript({ ...redirect('/again'), times: 6 });
-    await rejection(client.download(url), ProtocolError);
+    const { client, url } = await startScript({ ...redirectTo('/again'), times: 6 });
+    await getRejection(client.download(url), ProtocolError);
   });
 
   it.each([
@@ -193,14 +201,14 @@ describe('redirects of a download', () => {
     'http://169.254.169.254/latest/meta-data',
     'http://[',
   ])('to %s are refused', async location => {
-    const { client, url } = await startScript(redirect(location));
-    await rejection(client.download(url), ProtocolError);
+    const { client, url } = await startScript(redirectTo(location));
+    await getRejection(client.download(url), ProtocolError);
     expect(client.slept).toEqual([]);
   });
 
   it('without a target are refused', async () => {
     const { client, url } = await startScript({ answer: { status: 302 } });
-    await rejection(client.download(url), ProtocolError);
+    await getRejection(client.download(url), ProtocolError);
   });
 });
 

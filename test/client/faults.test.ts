@@ -7,10 +7,10 @@ import {
 } from '../../src/client/errors.ts';
 import type { ClientOptions } from '../../src/client/request-options.ts';
 import type { Transport, TransportRequest } from '../../src/client/transport.ts';
-import { rejection, startScript, testClient } from '../support/client.ts';
+import { getRejection, startScript, testClient } from '../support/client.ts';
 import {
-  deadBaseUrl,
   failure,
+  findDeadBaseUrl,
   html,
   type ScriptedAnswer,
   success,
@@ -55,7 +55,7 @@ describe('a GET', () => {
     ['429', limited, RateLimitError],
   ])('gives up after four requests that ended in %s', async (_, fault, type) => {
     const { client } = await startScript({ answer: fault, times: 4 });
-    await rejection<Error>(client.runs.get('r'), type);
+    await getRejection<Error>(client.runs.get('r'), type);
   });
 
   it.each<[string, ScriptedAnswer]>([
@@ -65,7 +65,7 @@ describe('a GET', () => {
     ['200 without success', failure(200, 'SERVER_ODD', 'x')],
   ])('is not repeated after %s', async (_, answer) => {
     const { client } = await startScript({ answer });
-    await rejection(client.runs.get('r'), Error);
+    await getRejection(client.runs.get('r'), Error);
     expect(client.slept).toEqual([]);
   });
 
@@ -76,14 +76,17 @@ describe('a GET', () => {
 
   it('is not repeated if retries are off', async () => {
     const { client } = await startScript({ answer: limited });
-    await rejection(client.runs.get('r', { retries: 0 }), RateLimitError);
+    await getRejection(client.runs.get('r', { retries: 0 }), RateLimitError);
   });
 
   it('bounds each try', async () => {
     const { service } = await startScript();
     const transport = new SilentTransport();
     const client = testClient(service.baseUrl, { transport });
-    const error = await rejection(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
+    const error = await getRejection(
+      client.runs.get('r', { timeoutMs: 1, retries: 1 }),
+      NetworkError,
+    );
     expect(error.message).toContain('in time');
     expect(error.nothingSent).toBe(false);
     expect(transport.requestCount).toBe(2);
@@ -98,7 +101,7 @@ describe('a POST', () => {
     ['an answer cut short', cutAnswer],
   ])('is never sent again after %s, which leaves in doubt what was sent', async (_, fault) => {
     const { client, service } = await startScript({ answer: fault });
-    const error = await rejection(client.runs.create(POST), NetworkError);
+    const error = await getRejection(client.runs.create(POST), NetworkError);
     expect(error.nothingSent).toBe(false);
     expect(service.calls).toHaveLength(1);
   });
@@ -110,7 +113,7 @@ describe('a POST', () => {
     ['truncated JSON', { body: '{"status":' }],
   ])('is never sent again after %s', async (_, fault) => {
     const { client, service } = await startScript({ answer: fault });
-    await rejection(client.runs.create(POST), Error);
+    await getRejection(client.runs.create(POST), Error);
     expect(service.calls).toHaveLength(1);
   });
 
@@ -138,10 +141,10 @@ describe('a POST', () => {
 describe('a port on which nothing listens', () => {
   it.each(['GET', 'POST'])('a %s is tried four times, since nothing was sent', async method => {
     await startScript();
-    const client = testClient(await deadBaseUrl());
+    const client = testClient(await findDeadBaseUrl());
     let sentCount = 0;
     const onSent = (): number => sentCount++;
-    const error = await rejection(client.request(method, '/runs', { onSent }), NetworkError);
+    const error = await getRejection(client.request(method, '/runs', { onSent }), NetworkError);
 
     expect(error).toMatchObject({
       nothingSent: true,
@@ -187,7 +190,7 @@ describe('Retry-After', () => {
     const { client } = await startScript({
       answer: { ...limited, headers: { 'retry-after': '61' } },
     });
-    const error = await rejection(client.request(method, '/runs'), RateLimitError);
+    const error = await getRejection(client.request(method, '/runs'), RateLimitError);
     expect(error.retryAfterMs).toBe(61_000);
     expect(client.slept).toEqual([]);
   });

@@ -10,7 +10,7 @@ import {
 } from '../../src/client/errors.ts';
 import { answerIsLost, findLostRun, findLostRuns } from '../../src/client/find-lost-run.ts';
 import type { RunRow } from '../../src/wire/index.ts';
-import { scriptedClient, type TestClient } from '../support/client.ts';
+import { startScriptedClient, type TestClient } from '../support/client.ts';
 import { type Exchange, success } from '../support/scripted-service.ts';
 
 /** The service's clock is an hour behind the local one, unless a test says otherwise. */
@@ -25,8 +25,8 @@ const MARGIN_MS = 2000;
 const WINDOW_MS = 600_000;
 const NO_RUN_IDS: ReadonlySet<string> = new Set();
 
-function startScript(...script: readonly Exchange[]): ReturnType<typeof scriptedClient> {
-  return scriptedClient(script, { now: () => LOCAL_NOW });
+function startScript(...script: readonly Exchange[]): ReturnType<typeof startScriptedClient> {
+  return startScriptedClient(script, { now: () => LOCAL_NOW });
 }
 
 function row(runId: string, createdAt: number, promptVersionId = 'v'): RunRow {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError } from '../../src/client/errors.ts';
-import { rejection, startScript } from '../support/client.ts';
+import { getRejection, startScript } from '../support/client.ts';
 import { failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
@@ -42,7 +42,7 @@ describe("what a client knows about a service's keys", () => {
   it('is nothing before an answer', async () => {
     const { client } = await startScript({ answer: 'reset-after-body' });
     expect(client.keepsIdempotencyKeys).toBeUndefined();
-    await rejection(client.runs.create(request), NetworkError);
+    await getRejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBeUndefined();
   });
 
@@ -61,7 +61,7 @@ describe("what a client knows about a service's keys", () => {
 
   it('follows from the headers of an answer that breaks off', async () => {
     const { client } = await startScript({ answer: { ...success(run, supported), cutAfter: 4 } });
-    await rejection(client.runs.create(request), NetworkError);
+    await getRejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 
@@ -77,8 +77,8 @@ describe("what a client knows about a service's keys", () => {
     await client.account.get();
     await expect(client.account.get(options)).rejects.toThrow('502');
 
-    await rejection(client.account.get(options), ServiceError);
-    await rejection(client.account.get(options), ServiceError);
+    await getRejection(client.account.get(options), ServiceError);
+    await getRejection(client.account.get(options), ServiceError);
 
     expect(client.keepsIdempotencyKeys).toBe(true);
   });

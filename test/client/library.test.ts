@@ -6,8 +6,8 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as library from '../../src/index.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificates/loopback-certificate.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { deadBaseUrl } from '../support/scripted-service.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { findDeadBaseUrl } from '../support/scripted-service.ts';
 import { hasLinks } from '../support/system.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -15,7 +15,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 let home: string;
 
 beforeEach(() => {
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
 });
 
 describe('the library', () => {
@@ -87,7 +87,7 @@ describe('the library', () => {
     const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
     const ca = path.join(home, 'ca.pem');
     await writeFile(ca, CERTIFICATE);
-    const proxy = await deadBaseUrl();
+    const proxy = await findDeadBaseUrl();
     const outcome = await runScript(
       `import { PromptService } from 'promptrun';
        const service = new PromptService({ baseUrl: '${baseUrl}', apiKey: 'a-key' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pace } from '../../src/client/request-options.ts';
-import { scriptedClient } from '../support/client.ts';
+import { startScriptedClient } from '../support/client.ts';
 import { type Exchange, failure, html, success } from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
@@ -22,7 +22,7 @@ class CountingPace implements Pace {
 }
 
 async function startScript(...script: readonly Exchange[]) {
-  return { ...(await scriptedClient(script)), pace: new CountingPace() };
+  return { ...(await startScriptedClient(script)), pace: new CountingPace() };
 }
 
 describe('a pace', () => {

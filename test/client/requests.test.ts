@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError } from '../../src/client/errors.ts';
-import { KEY, rejection, startScript, type TestClient } from '../support/client.ts';
+import { getRejection, KEY, startScript, type TestClient } from '../support/client.ts';
 import { success } from '../support/scripted-service.ts';
 
 describe('requests of the client', () => {
@@ -68,7 +68,7 @@ describe('requests of the client', () => {
     ['an invalid method', client => client.request('GE T', '/runs')],
   ])('are refused before anything is sent for %s', async (_, request) => {
     const { client, service } = await startScript();
-    await rejection(request(client), InvalidRequestError);
+    await getRejection(request(client), InvalidRequestError);
     expect(service.calls).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import {
   WaitTimeoutError,
 } from '../../src/client/errors.ts';
 import { type PollEvent, waitForRun } from '../../src/client/wait-for-run.ts';
-import { rejection, scriptedClient } from '../support/client.ts';
+import { getRejection, startScriptedClient } from '../support/client.ts';
 import {
   type Exchange,
   failure,
@@ -27,8 +27,8 @@ const succeededRun = {
 
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
-function startScript(...script: readonly Exchange[]): ReturnType<typeof scriptedClient> {
-  return scriptedClient(script, { random: () => 0 });
+function startScript(...script: readonly Exchange[]): ReturnType<typeof startScriptedClient> {
+  return startScriptedClient(script, { random: () => 0 });
 }
 
 describe('waitForRun', () => {
@@ -120,7 +120,7 @@ describe('waitForRun', () => {
     const { client } = await startScript({
       answer: { ...limited, headers: { 'retry-after': '30' } },
     });
-    await rejection(waitForRun(client, 'r', { timeoutMs: 20_000 }), WaitTimeoutError);
+    await getRejection(waitForRun(client, 'r', { timeoutMs: 20_000 }), WaitTimeoutError);
     expect(client.slept).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe('waitForRun', () => {
     [{ status: 302, headers: { location: 'https://elsewhere.example/' } }, ProtocolError],
   ])('is ended by a fault that does not pass', async (answer, type) => {
     const { client } = await startScript({ answer: running }, { answer });
-    await rejection(waitForRun(client, 'r'), type);
+    await getRejection(waitForRun(client, 'r'), type);
   });
 
   it('says since when no poll was answered, and why', async () => {
@@ -173,7 +173,7 @@ describe('waitForRun', () => {
       answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'),
       times: 'any',
     });
-    await rejection(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
+    await getRejection(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
     const waited = client.slept.reduce((sum, ms) => sum + ms);
     expect(waited).toBeGreaterThan(55_000);
     expect(waited).toBeLessThan(75_000);
@@ -195,7 +195,7 @@ describe('waitForRun', () => {
       { answer: html(502), times: 2 },
       { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') },
     );
-    await rejection(waitForRun(client, 'r', { idFromService: true }), UnauthorizedError);
+    await getRejection(waitForRun(client, 'r', { idFromService: true }), UnauthorizedError);
   });
 
   it('gives up in the midst of a poll that is not answered', async () => {
@@ -211,12 +211,15 @@ describe('waitForRun', () => {
       now: () => now,
       onPoll,
     });
-    await rejection(waiting, WaitTimeoutError);
+    await getRejection(waiting, WaitTimeoutError);
   });
 
   it('gives up when its time is over, naming the run', async () => {
     const { client } = await startScript({ answer: running, times: 3 });
-    const error = await rejection(waitForRun(client, 'r', { timeoutMs: 3000 }), WaitTimeoutError);
+    const error = await getRejection(
+      waitForRun(client, 'r', { timeoutMs: 3000 }),
+      WaitTimeoutError,
+    );
     expect(error.runId).toBe('r');
     const waited = client.slept.reduce((sum, ms) => sum + ms);
     expect(waited).toBeLessThanOrEqual(3000);

@@ -6,9 +6,9 @@ import type { Resources } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import {
   createKeyIn,
+  createTemporaryDataDir,
   storeForTest,
   TestService,
-  temporaryDataDir,
 } from '../support/local-service.ts';
 
 let service: TestService;
@@ -203,7 +203,7 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
 
 describe('keys of the local store', () => {
   test.skipIf(inject('postgres'))('are stored as hashes only', async () => {
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     const key = await createKeyIn(dataDir, {
       user: 'secret',
     });
@@ -272,7 +272,7 @@ describe('keys of the local store', () => {
   });
 
   test('the first start makes one, later starts none', async () => {
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     const first = await TestService.forTest({ dataDir });
     await first.close();
     const second = await TestService.forTest({ dataDir });

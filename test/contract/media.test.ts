@@ -3,11 +3,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Run, RunPage } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../support/local-service.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const HOUR = 60 * 60 * 1000;
-const dataDir = temporaryDataDir();
+const dataDir = createTemporaryDataDir();
 const clock = new HandClock();
 
 let service: TestService;

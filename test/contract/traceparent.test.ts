@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ServedRequest } from '../../src/service/http/server.ts';
 import type { Run } from '../../src/wire/index.ts';
-import { TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../support/local-service.ts';
 import { FakeProvider } from '../support/providers/fake-provider.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -18,7 +18,7 @@ const events: ServedRequest[] = [];
 
 beforeAll(async () => {
   provider = await FakeProvider.start();
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const print = 'process.stdout.write(process.env.TRACEPARENT ?? "none")';
   const models = [

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../src/cli/program/command-tree.ts';
 import { HelpShown } from '../../src/cli/program/wrong-usage.ts';
 import {
-  commandsIn,
-  commandsMentionedIn,
-  documentText,
+  listCommandsIn,
+  listMentionedCommands,
+  readDocument,
   splitCommand,
 } from '../support/documents.ts';
 
@@ -42,14 +42,14 @@ describe.each([
 ])('%s', file => {
   it('names only commands, flags and arguments that there are', async () => {
     const faults: string[] = [];
-    const text = documentText(file);
-    for (const command of commandsIn(text)) {
+    const text = readDocument(file);
+    for (const command of listCommandsIn(text)) {
       await parse(splitCommand(command)).catch((error: Error) =>
         faults.push(`${command}: ${error.message}`),
       );
     }
 
-    for (const command of commandsMentionedIn(text)) {
+    for (const command of listMentionedCommands(text)) {
       await parse(splitCommand(command)).catch((error: Error) => {
         if (!/missing/u.test(error.message)) faults.push(`${command}: ${error.message}`);
       });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GUIDES } from '../../src/cli/commands/help/help.ts';
 import { runCommand } from '../support/command.ts';
-import { runInProcess, temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../support/context.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const readGuide = (file: string): string => readFileSync(path.join(root, 'docs', file), 'utf8');
@@ -37,7 +37,7 @@ describe('help of a guide', () => {
   });
 
   it('is printed from the packed files alone', () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     for (const entry of ['package.json', 'bin', 'docs', 'dist/main.cjs', 'dist/chunks']) {
       cpSync(path.join(root, entry), path.join(directory, entry), { recursive: true });
     }

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { documentText, shellLines, splitCommand } from '../support/documents.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { listShellLines, readDocument, splitCommand } from '../support/documents.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
 
-const TEXT = documentText('docs/moving.md');
+const TEXT = readDocument('docs/moving.md');
 
 /** A part may use what the one before it wrote. */
 const PARTS = [...TEXT.matchAll(/^## ([^\n]+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gmu)].map(
@@ -27,7 +27,7 @@ describe.runIf(isPosix)('moving here', () => {
 
   const runInShell = (line: string): { code: number | null; stderr: string } => {
     const script = `promptrun() { "${process.execPath}" "${COMMAND}" "$@"; }\n${line}`;
-    const env = commandEnvironment(directory);
+    const env = buildCommandEnvironment(directory);
     const { status, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
       cwd: directory,
       env,
@@ -43,7 +43,7 @@ describe.runIf(isPosix)('moving here', () => {
       writeFileSync(path.join(directory, file), content);
     }
 
-    const lines = shellLines(text);
+    const lines = listShellLines(text);
     expect(lines.length).toBeGreaterThan(0);
 
     for (const line of lines) {

@@ -5,31 +5,31 @@ import { parse } from 'yaml';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { type RunningCommand, runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../support/databases/postgres.ts';
 import { makeDatabase } from '../support/databases/test-database.ts';
-import { documentText, shellLines, splitCommand } from '../support/documents.ts';
+import { listShellLines, readDocument, splitCommand } from '../support/documents.ts';
 
 // Runs the lines of the guide word for word, except for what needs Docker: a process stands for the
 // container `one`, a database server of the tests for the container `database`, and the address of
 // the process for that of the guide.
 
 const GUIDE =
-  documentText('docs/serve.md')
+  readDocument('docs/serve.md')
     .split("\n## Set up a team's server in ten minutes\n")[1]
     ?.split('\n## ')[0] ?? '';
-const GUIDE_LINES = shellLines(GUIDE);
+const GUIDE_LINES = listShellLines(GUIDE);
 
 const COMPOSE = 'docker compose -f deploy/compose.yaml ';
 const IN_CONTAINER = `${COMPOSE}exec one `;
 const IN_DATABASE = `${COMPOSE}exec -T database `;
 const ADDRESS = 'https://prompts.example.com';
 
-const programs = postgresPrograms();
+const programs = findPostgresPrograms();
 
 it.skipIf(programs === undefined)(
   'leads two people, one an author, to a server that they share, and brings it back from a backup',
@@ -70,7 +70,7 @@ async function followGuide(server: Instance): Promise<{ people: string[]; poster
   for (const line of GUIDE_LINES.filter(guideLine => guideLine.startsWith('promptrun '))) {
     const argv = splitCommand(line).map(word => word.replace(ADDRESS, server.url));
     const isLogin = argv[0] === 'login';
-    if (isLogin) people.push(temporaryDirectory());
+    if (isLogin) people.push(createTemporaryDirectory());
     const stdin = isLogin ? `${keys[people.length - 1]}\n` : '';
     const { code, stdout, stderr } = await runCommandHere(argv, {
       home: people.at(-1) ?? '',
@@ -97,7 +97,7 @@ async function createKeys(server: Instance): Promise<string[]> {
 
 /** Dumps the database, loses it, restores it, and starts the server at its former address. */
 async function restoreFromBackup(server: Instance, database: Database): Promise<Instance> {
-  const backupFolder = temporaryDirectory();
+  const backupFolder = createTemporaryDirectory();
   const [dump = '', restore = ''] = GUIDE_LINES.filter(line => line.startsWith(IN_DATABASE));
   database.shell(dump.slice(IN_DATABASE.length), backupFolder);
   await server.stop();
@@ -110,9 +110,9 @@ type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 /** Starts what the service of compose.yaml starts, on a port of this machine. */
 async function startInstance({ url }: Database, port = '0') {
-  const { one } = (parse(documentText('deploy/compose.yaml'), { merge: true }) as Compose).services;
+  const { one } = (parse(readDocument('deploy/compose.yaml'), { merge: true }) as Compose).services;
   const fillIn = (text: string): string => text.replace(/\$\{PUBLIC_URL:[^}]*\}/u, ADDRESS);
-  const options = { home: temporaryDirectory(), env: { PROMPTRUN_DATABASE_URL: url } };
+  const options = { home: createTemporaryDirectory(), env: { PROMPTRUN_DATABASE_URL: url } };
 
   expect(one.environment['PROMPTRUN_DATABASE_URL']).toMatch(
     /^postgres:\/\/promptrun:\$\{[^}]*\}@database:5432\/promptrun$/u,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
@@ -16,7 +16,7 @@ function readPictureLines(file: string): string[] {
 
 describe('the picture of the terminal', () => {
   it('shows what its commands print today', () => {
-    const drawn = path.join(temporaryDirectory(), 'terminal.svg');
+    const drawn = path.join(createTemporaryDirectory(), 'terminal.svg');
     execFileSync(process.execPath, ['scripts/terminal-picture.js', drawn], { cwd: root });
     expect(readPictureLines(path.join(root, 'docs', 'terminal.svg'))).toEqual(
       readPictureLines(drawn),

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { readLastLines, readResultLines } from '../support/batch-command.ts';
 import { runCommand, startCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { startServiceForTest } from '../support/service-for-test.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -12,7 +12,7 @@ const ROWS = 8;
 const ARGS = ['batch', 'sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '--rate', '0'];
 
 function homeWithRows(): string {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const rows = Array.from({ length: ROWS }, (_, index) => `{"note":"row-${index + 1}"}\n`);
   writeFileSync(path.join(home, 'rows.jsonl'), rows.join(''));
   return home;

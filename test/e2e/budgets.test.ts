@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { COMMAND, runCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { filesEnteredBy } from '../support/entered-files.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { measureEnteredFiles } from '../support/entered-files.ts';
 import {
   type ScriptedService,
   startScriptedService,
@@ -31,7 +31,7 @@ interface Call {
 
 /** Returns the modules that a run of the built command has loaded by its end. */
 async function measureLoaded({ args, env = {}, command = COMMAND }: Call): Promise<Loaded> {
-  const report = path.join(temporaryDirectory(), 'loaded.json');
+  const report = path.join(createTemporaryDirectory(), 'loaded.json');
   const { code, stderr } = await runCommand(args, {
     command,
     nodeArgs: ['--require', REPORTER],
@@ -136,7 +136,7 @@ describe('what the built command loads', () => {
     };
     service = await startScriptedService([{ expect: { method: 'POST' }, answer: success(run) }]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
-    const { loaded, entered } = await filesEnteredBy(['run', RUN, '-i', 'name=Ada'], env);
+    const { loaded, entered } = await measureEnteredFiles(['run', RUN, '-i', 'name=Ada'], env);
 
     expect(entered).toContain('src/cli/creation/create-run.ts');
     expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(50);

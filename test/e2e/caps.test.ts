@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { type CommandOutcome, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts';
 import { startServiceForTest } from '../support/service-for-test.ts';
 
@@ -67,7 +67,7 @@ let env: Record<string, string>;
 
 beforeEach(async () => {
   provider = await FakeProvider.start();
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
   const dataDir = path.join(home, 'the-data');
   mkdirSync(dataDir, { mode: 0o700 });
   env = { PROMPTRUN_DATA_DIR: dataDir };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
-import { chaosBatch } from '../support/chaos/chaos-batch.ts';
+import { runChaosBatch } from '../support/chaos/chaos-batch.ts';
 import { COMMAND } from '../support/command.ts';
 
 const SMALL = {
@@ -17,7 +17,7 @@ const NO_HARM = { doubles: [], wrong: [], lost: [], unnamed: [] };
 
 describe('200 rows on a service that resets, lags, dies and answers wrongly, the client killed twice', () => {
   it('all end and none is in doubt if the service keeps idempotency keys', async () => {
-    const verdict = await chaosBatch({
+    const verdict = await runChaosBatch({
       ...SMALL,
       idempotency: true,
       others: 0.1,
@@ -33,7 +33,7 @@ describe('200 rows on a service that resets, lags, dies and answers wrongly, the
   });
 
   it("no row is paid twice or gets another row's run if the service keeps no keys and a second client uses the same API key", async () => {
-    const verdict = await chaosBatch({
+    const verdict = await runChaosBatch({
       ...SMALL,
       idempotency: false,
       others: 0.1,
@@ -44,7 +44,12 @@ describe('200 rows on a service that resets, lags, dies and answers wrongly, the
   });
 
   it('none is paid twice if runs may be adopted from the list', async () => {
-    const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0, exclusive: true });
+    const verdict = await runChaosBatch({
+      ...SMALL,
+      idempotency: false,
+      others: 0,
+      exclusive: true,
+    });
     expect(verdict).toMatchObject({ ...NO_HARM, exitCode: EXIT.runFailed });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
   });

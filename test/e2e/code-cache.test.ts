@@ -4,8 +4,8 @@ import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 
 const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
 
@@ -13,7 +13,7 @@ describe('the cache of compiled code', () => {
   let copy: string;
   let compiled: string;
   beforeEach(() => {
-    copy = temporaryDirectory();
+    copy = createTemporaryDirectory();
     compiled = path.join(copy, 'dist/compiled');
     for (const entry of [
       'bin',
@@ -30,7 +30,7 @@ describe('the cache of compiled code', () => {
   const run = (args: readonly string[], env: Record<string, string> = {}): string =>
     execFileSync(process.execPath, [path.join(copy, 'bin/promptrun.js'), ...args], {
       encoding: 'utf8',
-      env: commandEnvironment(copy, env),
+      env: buildCommandEnvironment(copy, env),
     });
 
   const printVersion = (): string => run(['--version']);

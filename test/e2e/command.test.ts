@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { COMMAND, runCommand, startCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
 
 const packageJson = JSON.parse(
@@ -41,8 +41,8 @@ describe('the command', () => {
       const script = 'mkdir gone && cd gone && rmdir ../gone && "$0" "$@"';
       const run = (...words: string[]): Promise<{ stdout: string }> =>
         promisify(execFile)('sh', ['-c', script, process.execPath, COMMAND, ...words], {
-          cwd: temporaryDirectory(),
-          env: commandEnvironment(temporaryDirectory()),
+          cwd: createTemporaryDirectory(),
+          env: buildCommandEnvironment(createTemporaryDirectory()),
         });
 
       expect((await run('--version')).stdout).toBe(`${packageJson.version}\n`);
@@ -82,7 +82,7 @@ describe('the command', () => {
   });
 
   it('never ends with 0 before its work is done', async () => {
-    const preload = path.join(temporaryDirectory(), 'preload.cjs');
+    const preload = path.join(createTemporaryDirectory(), 'preload.cjs');
     writeFileSync(
       preload,
       "const { Socket } = require('node:net'); const { connect } = Socket.prototype;\n" +
@@ -111,22 +111,22 @@ describe('the command', () => {
   it.runIf(isPosix)('ends quietly when its reader goes', async () => {
     const script =
       'set -o pipefail; node "$0" run --help | head -c 10; node "$0" models --json | true; echo " ${PIPESTATUS[0]}"';
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, COMMAND], {
-      env: commandEnvironment(home, { PROMPTRUN_CONFIG_DIR: home }),
+      env: buildCommandEnvironment(home, { PROMPTRUN_CONFIG_DIR: home }),
     });
     expect([stdout, stderr.replace(/^Using .*\n/, '')]).toEqual(['Usage: pro 0\n', '']);
   });
 });
 
 it.runIf(isPosix)('a long result of a run may be read in part', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   writeFileSync(path.join(home, 'long.txt'), 'å'.repeat(200_000));
   const script =
     'set -o pipefail; node "$0" run hello -i name=@long.txt | head -c 9; echo " ${PIPESTATUS[0]}"';
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, COMMAND], {
     cwd: home,
-    env: commandEnvironment(home),
+    env: buildCommandEnvironment(home),
   });
 
   expect([stdout, stderr.replace(/^Using .*\n/, '')]).toEqual(['Hello, å 0\n', '']);
@@ -158,7 +158,7 @@ describe('signals', () => {
 
 describe('settings', () => {
   it('lose nothing when several processes write at once', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const codes = await Promise.all(
       names.map(name => runCommand(['alias', 'set', name, 'x'], { home })),

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LOCAL_SCOPE } from '../../src/cli/settings/caches/resource-cache.ts';
 import {
   type CompletingShell,
-  completingShell,
   hasShell,
   type Shell,
+  startCompletingShell,
 } from '../support/terminals/shell.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
@@ -89,7 +89,7 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
     beforeAll(async () => {
       home = mkdtempSync(path.join(tmpdir(), 'promptrun-shell-'));
       fill(home);
-      line = await completingShell(shell, home);
+      line = await startCompletingShell(shell, home);
     });
 
     afterAll(async () => {

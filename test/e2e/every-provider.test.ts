@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { PROVIDERS } from '../../src/models/providers/provider-data.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { png } from '../support/png.ts';
 import { answerInForm } from '../support/providers/answers.ts';
 import type { ChatDialect } from '../support/providers/chat-dialects.ts';
@@ -298,7 +298,7 @@ it('the built command reaches all of them, and nothing that a client writes reac
 const OTHER_KEY = { TOGETHER_AI_API_KEY: 'another-key' };
 
 function homeWithPrompt(): { home: string; dataDir: string } {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const dataDir = path.join(home, 'the-data');
   mkdirSync(dataDir, { mode: 0o700 });
   writeFileSync(path.join(home, 'all.prompt'), PROMPT);

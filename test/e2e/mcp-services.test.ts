@@ -6,7 +6,7 @@ import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { OPENING, runCall, startAgent } from '../support/agent.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { serveHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts';
 import {
   type Exchange,
@@ -318,7 +318,7 @@ it('leaves a run that has failed, and was asked for once, when the command is ki
   onTestFinished(() => provider.close());
   const openResponses: ServerResponse[] = [];
   provider.reset(response => void openResponses.push(response));
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'prompts'));
   writeFileSync(
     path.join(home, 'prompts/ask.prompt'),
@@ -350,7 +350,7 @@ it('gets no key of a provider that echoes it in an answer', async () => {
   onTestFinished(() => provider.close());
   const key = 'k-echoed-0123456789';
   provider.reset(chatAnswer(`Your key is ${key}.`));
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'data'));
   writeFileSync(
     path.join(home, 'data/models.yaml'),

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { OPENING, runCall, startAgent, startAgentProcess } from '../support/agent.ts';
 import { COMMAND, type RunningCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
 describe('an agent on a fresh machine', () => {
@@ -151,7 +151,7 @@ describe('an agent on a fresh machine', () => {
   });
 
   it('runs only what is allowed, under any name that leads to it', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const folder = path.join(home, 'prompts');
     mkdirSync(folder);
     writeFileSync(
@@ -182,7 +182,7 @@ describe('an agent on a fresh machine', () => {
   });
 
   it('runs no git revision, whatever is allowed and also behind an alias', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: echo\n---\nNow.\n');
     await runCommandHere(['alias', 'set', 'old', 'a.prompt@git:HEAD'], { home });
 
@@ -202,7 +202,7 @@ describe('an agent on a fresh machine', () => {
   });
 
   it('runs an allowed alias by any name, an allowed version only as such, and an allowed label where it leads', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const publish = async (text: string): Promise<string> => {
       writeFileSync(path.join(home, 'mine.prompt'), `---\nmodel: echo\n---\n${text}\n`);
       const query = ['--query', '[0].promptVersionId'];
@@ -308,7 +308,7 @@ describe('the end of a session', () => {
 it.runIf(hasLinks)(
   'leaves out files of --prompts that lead out of the folder, or are not files, and says so once',
   async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'prompts'));
 
     for (const name of ['secret.prompt', 'prompts/mine.prompt']) {
@@ -346,7 +346,7 @@ it.runIf(isPosix)('writes skills whose command lines run as they stand', async (
     const [, line = 'false'] = /^````sh\n(.*)\n````$/mu.exec(text) ?? [];
     return execFileSync('sh', ['-c', line], {
       cwd: home,
-      env: commandEnvironment(home, { PATH }),
+      env: buildCommandEnvironment(home, { PATH }),
     }).toString();
   });
 

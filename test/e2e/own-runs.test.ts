@@ -6,7 +6,7 @@ import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { type CommandOutcome, type RunningCommand, runCommand } from '../support/command.ts';
 import { serveHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { copyCommand } from '../support/copied-command.ts';
 import { chatAnswer } from '../support/providers/fake-provider.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
@@ -141,7 +141,7 @@ it.runIf(isPosix)(
 
 describe('with --no-wait the run', () => {
   it('fails and says why if its process ends before it has begun', async () => {
-    const copy = temporaryDirectory();
+    const copy = createTemporaryDirectory();
     const command = copyCommand(copy);
     writeFileSync(path.join(copy, 'dist/run-process.cjs'), 'process.exit(3);\n');
     const { code, stdout, stderr } = await runCommand(

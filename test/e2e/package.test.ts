@@ -4,9 +4,9 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { copyCommand } from '../support/copied-command.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -171,13 +171,13 @@ describe('the package', () => {
 });
 
 it('in a project is removed by another command than everywhere', async () => {
-  const project = temporaryDirectory();
+  const project = createTemporaryDirectory();
   const place = path.join(project, 'node_modules/promptrun');
   mkdirSync(place, { recursive: true });
   writeFileSync(path.join(project, 'package.json'), '{"dependencies":{"promptrun":"*"}}');
   const command = [copyCommand(place), 'uninstall', '--dry-run'];
   const { stderr } = spawnSync(process.execPath, command, {
-    env: commandEnvironment(project),
+    env: buildCommandEnvironment(project),
     encoding: 'utf8',
   });
 

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 
 const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
 
@@ -26,7 +26,7 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   }
 
   it('is unpacked once, into a folder that is the user’s alone', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
 
     expect((await runHello(home, env)).code).toBe(0);
@@ -43,7 +43,7 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
     ['cut off', (file: string) => truncateSync(file, 1000)],
     ['changed in one bit', (file: string) => writeFileSync(file, changeBytes(readFileSync(file)))],
   ])('is unpacked again if the file is %s', async (_, damage) => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
     await runHello(home, env);
     const file = unpackedIn(env.XDG_CACHE_HOME);
@@ -57,7 +57,7 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   });
 
   it('is unpacked below the temporary folder if the cache cannot be written, and the error names both', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const env = { XDG_CACHE_HOME: '/dev/null/cache', TMPDIR: home };
 
     expect((await runHello(home, env)).code).toBe(0);

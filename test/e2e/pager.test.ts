@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { startScriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 import type { TestTerminal } from '../support/terminals/terminal.ts';
@@ -23,7 +23,7 @@ async function startListing({
   pager,
   flags = [],
   setting,
-  home = temporaryDirectory(),
+  home = createTemporaryDirectory(),
 }: Options): Promise<TestTerminal> {
   const models = Array.from({ length: count }, (_, index) => ({
     model: `model-${index} $(touch pwned)`,
@@ -61,7 +61,7 @@ async function getPagedText(options: Options): Promise<string> {
 
 describe('the pager', () => {
   it('is $PAGER, for what is longer than the screen', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     expect(await getPagedText({ pager: MARKING, home })).toContain(
       'paged: model-99 $(touch pwned)',
     );
@@ -103,7 +103,7 @@ describe('the pager', () => {
   it.each([['help', 'agents'], ['help', 'serve'], ['test', '--help'], []])(
     'shows guides and help: %s %s',
     async (...args) => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const terminal = onTerminal(args, { home, env: { PAGER: MARKING } });
 
       expect(await terminal.exit()).toBe(0);
@@ -117,7 +117,7 @@ describe('the pager', () => {
   );
 
   it('shows help although the settings are damaged', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'config'));
     writeFileSync(path.join(home, 'config/config.json'), '{');
     const terminal = onTerminal(['help', 'agents'], { home, env: { PAGER: MARKING } });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand, startCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
 /** A program that starts another one in its own session, says so, and never ends. */
@@ -20,7 +20,7 @@ function createMachine(): {
   env: Record<string, string>;
   started: () => [number, number, string];
 } {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const started = path.join(home, 'started');
   writeFileSync(path.join(home, 'hangs.cjs'), HANGS);
   const program = [process.execPath, '${here}/hangs.cjs'];

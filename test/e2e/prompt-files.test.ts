@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import type { CommandOutcome } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 
 /** Runs the built command in a folder of these files. */
 async function runWithFiles(
   argv: readonly string[],
   files: Readonly<Record<string, string>>,
 ): Promise<CommandOutcome> {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
     writeFileSync(path.join(home, name), text);
@@ -183,7 +183,7 @@ describe('a file of another tool', () => {
 describe.runIf(process.platform === 'linux')('a partial', () => {
   /** Returns a directory whose prompt includes one partial, and in which no partial is a plain file. */
   function directoryWithPartial(name: string): string {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const folder = path.join(home, 'prompts');
     mkdirSync(folder);
     writeFileSync(path.join(home, '_secret.prompt'), 'secret');

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
-import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createFastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/providers/fake-provider.ts';
 import { ProviderLedger, type StopPoint } from '../support/providers/provider-ledger.ts';
 import { isPosix } from '../support/system.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   ledger.origin = new URL(provider.baseUrl).origin;
   ledger.verdict = ({ parameters }) => ({ text: answerTo(JSON.stringify(parameters['messages'])) });
   provider.reset(ledger.handler);
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'data'), { mode: 0o700 });
   writeFileSync(
     path.join(home, 'data/models.yaml'),
@@ -74,7 +74,7 @@ const start = (model: string, ...flags: string[]): RunningCommand =>
 
 /** Starts tests in this process, with the waits between looks at the provider cut short. */
 const startHere = (model: string, ...flags: string[]) =>
-  startCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
+  startCommandHere(argsFor(model, flags), { home, env: env(), clock: createFastClock(50) });
 
 const runTests = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
   startHere(model, ...flags).ended;
@@ -210,7 +210,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
 
   it('ends with exit code 6 after --timeout', async () => {
     const looked = ledger.stopAt(/^GET .*\/batches\/\w+$/, 'before');
-    const clock = fastClock(50);
+    const clock = createFastClock(50);
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
       ms === 90 * 60_000 ? looked : clock.sleep(ms, signal);
     const args = argsFor('openai', ['--timeout', '90m']);

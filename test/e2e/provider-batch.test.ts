@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { killAtEachStep } from '../support/chaos/provider-batch-kills.ts';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
-import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createFastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../support/providers/provider-ledger.ts';
 import { isPosix } from '../support/system.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   ledger = new ProviderLedger();
   ledger.origin = new URL(provider.baseUrl).origin;
   provider.reset(ledger.handler);
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
   const dataDir = path.join(home, 'the-data');
   mkdirSync(dataDir, { mode: 0o700 });
   writeFileSync(
@@ -68,7 +68,7 @@ const start = (model: string, ...flags: string[]): RunningCommand =>
 
 /** Starts a batch in this process, with the waits between looks at the provider cut short. */
 const startHere = (model: string, ...flags: string[]) =>
-  startCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
+  startCommandHere(argsFor(model, flags), { home, env: env(), clock: createFastClock(50) });
 
 const runBatch = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
   startHere(model, ...flags).ended;
@@ -152,7 +152,7 @@ describe('the ledger', () => {
 it.each(['openai', 'anthropic'] as const)(
   'survives a kill at each step at %s: one batch, each row once, at half the price',
   async engine => {
-    const { stderr, ...verdict } = await killAtEachStep(engine, 40, temporaryDirectory());
+    const { stderr, ...verdict } = await killAtEachStep(engine, 40, createTemporaryDirectory());
     expect(verdict, stderr).toMatchObject({
       exitCode: 0,
       batches: [40],
@@ -385,7 +385,7 @@ it('waits as long as the provider wants before it asks again', async () => {
   );
 
   const slept: number[] = [];
-  const clock = fastClock(50);
+  const clock = createFastClock(50);
   const sleep: typeof clock.sleep = (ms, signal) => {
     slept.push(ms);
     return clock.sleep(ms, signal);

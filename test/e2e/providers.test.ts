@@ -8,7 +8,7 @@ import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { certificate } from '../support/certificates/certificate.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import {
   chatAnswer,
   FakeProvider,
@@ -29,7 +29,7 @@ afterAll(() => provider.close());
  * used in.
  */
 function homeWith(modelsYaml?: string): { home: string; env: Record<string, string> } {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const dataDir = path.join(home, 'the-data');
   mkdirSync(dataDir, { mode: 0o700 });
   if (modelsYaml !== undefined) writeFileSync(path.join(dataDir, 'models.yaml'), modelsYaml);

@@ -11,17 +11,17 @@ import {
   startCommand,
 } from '../support/command.ts';
 import { runCommandHere, serveHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import {
-  commandsIn,
-  commandsOfLine,
-  documentText,
-  shellLines,
+  listCommandsIn,
+  listLineCommands,
+  listShellLines,
+  readDocument,
   splitCommand,
 } from '../support/documents.ts';
 import { hasLinks } from '../support/system.ts';
 
-const README = documentText('README.md');
+const README = readDocument('README.md');
 const HOSTED = 'https://prompts.example.com/v1';
 
 /** Returns the text under a heading. */
@@ -32,7 +32,7 @@ function readSection(heading: string): string {
 
 /** Returns a directory with the files that the documents speak of. */
 function homeWithFiles(): string {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const files = {
     'names.csv': 'name\nAda\nGrace\n',
     'topics.csv': 'topic\ntea\n',
@@ -72,13 +72,13 @@ describe('the README', () => {
     async on => {
       const hosted = on === 'alone' ? undefined : await serveHere();
       const env = hosted && { PROMPTRUN_BASE_URL: hosted.baseUrl, PROMPTRUN_API_KEY: hosted.key };
-      const lines = shellLines(readSection('The tour'));
+      const lines = listShellLines(readSection('The tour'));
 
-      expect(lines.flatMap(line => commandsOfLine(line))).toHaveLength(10);
+      expect(lines.flatMap(line => listLineCommands(line))).toHaveLength(10);
 
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       for (const line of lines) {
-        const commands = commandsOfLine(line);
+        const commands = listLineCommands(line);
         if (commands.length === 0) execSync(line, { cwd: home }); // in cmd.exe on Windows
         await runAll(commands, { home, ...(env && { env }) }, env ? runCommandHere : runCommand);
       }
@@ -86,9 +86,9 @@ describe('the README', () => {
   );
 
   it('starts with one command, which installs, builds and greets, and one more, which runs all tests', async () => {
-    expect(shellLines(readSection('Start'))).toEqual(['npm start', 'npm install-test']);
+    expect(listShellLines(readSection('Start'))).toEqual(['npm start', 'npm install-test']);
 
-    const { scripts } = JSON.parse(documentText('package.json')) as {
+    const { scripts } = JSON.parse(readDocument('package.json')) as {
       scripts: Record<'start', string>;
     };
     const [install, build, run = ''] = scripts.start.split(' && ');
@@ -118,14 +118,14 @@ describe('the README', () => {
   });
 
   it('has commands about installing that run', async () => {
-    const commands = commandsIn(readSection('Install'));
+    const commands = listCommandsIn(readSection('Install'));
     expect(commands).toHaveLength(2);
     await runAll(commands, { home: homeWithFiles() });
   });
 
   it('connects to a hosted service as it says, by login and by the environment', async () => {
     const { baseUrl, key } = await serveHere();
-    const lines = shellLines(README).filter(line => line.includes(HOSTED));
+    const lines = listShellLines(README).filter(line => line.includes(HOSTED));
     const [login = ''] = lines;
 
     expect(lines).toHaveLength(1);
@@ -136,7 +136,7 @@ describe('the README', () => {
     const [, name = '', keyName = ''] =
       /variables `(\w+)` and `(\w+)`\s+instead/u.exec(README) ?? [];
     await runAll(['promptrun account'], {
-      home: temporaryDirectory(),
+      home: createTemporaryDirectory(),
       env: { [name]: baseUrl, [keyName]: key },
     });
   });
@@ -145,7 +145,7 @@ describe('the README', () => {
     'has an example of the library that runs a prompt and lists failed runs, and CommonJS gets the same',
     async () => {
       const { baseUrl, key } = await serveHere();
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
       const failed = await runCommand(['run', 'sandbox', '-o', 'outcome=failed'], {
         home,
@@ -179,19 +179,19 @@ describe('the README', () => {
 
 describe('the guides', () => {
   it.each(['docs/batch.md'])('%s has commands that run one after the other', async file => {
-    await runAll(commandsIn(documentText(file)), { home: homeWithFiles() });
+    await runAll(listCommandsIn(readDocument(file)), { home: homeWithFiles() });
   });
 
   it('the prompt file of docs/prompt-files.md is checked, rendered, run and published as it says', async () => {
-    const text = documentText('docs/prompt-files.md');
-    const home = temporaryDirectory();
+    const text = readDocument('docs/prompt-files.md');
+    const home = createTemporaryDirectory();
     const [, prompt = ''] = /```\n(---[\s\S]*?)```/u.exec(text) ?? [];
     writeFileSync(path.join(home, 'postcard-text.prompt'), prompt);
-    await runAll([...commandsIn(text), 'promptrun run postcard-text -i place=Rome'], { home });
+    await runAll([...listCommandsIn(text), 'promptrun run postcard-text -i place=Rome'], { home });
   });
 
   it('the tests of docs/tests-and-recordings.md run as it says', async () => {
-    const commands = commandsIn(documentText('docs/tests-and-recordings.md'));
+    const commands = listCommandsIn(readDocument('docs/tests-and-recordings.md'));
     const tests = commands.filter(command => command.startsWith('promptrun test'));
     const [comparison = ''] = commands.filter(command => command.includes('git:'));
     const home = homeWithFiles();
@@ -220,7 +220,7 @@ describe('the guides', () => {
 
   it('the services of docs/services.md are chosen by profiles as it says', async () => {
     const { baseUrl, key } = await serveHere();
-    const commands = commandsIn(documentText('docs/services.md'));
+    const commands = listCommandsIn(readDocument('docs/services.md'));
 
     expect(commands).toHaveLength(5);
 
@@ -232,9 +232,9 @@ describe('the guides', () => {
   });
 
   it('docs/serve.md starts a service with the prompts of a directory', async () => {
-    const commands = commandsIn(documentText('docs/serve.md'));
+    const commands = listCommandsIn(readDocument('docs/serve.md'));
     const start = commands.find(command => command.startsWith('promptrun serve')) ?? '';
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'prompts'));
     const words = splitCommand(start).map(word => (word === '8787' ? '0' : word));
     const service = startCommand(words, { home });

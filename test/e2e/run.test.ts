@@ -4,13 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { startScriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 
 describe('a run on the embedded service', () => {
   it('of a prompt file is of what the file says now', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const prompt = (words: string): void =>
       writeFileSync(path.join(home, 'say.prompt'), `---\nmodel: echo\n---\n${words} {{topic}}\n`);
     prompt('About');
@@ -34,7 +34,7 @@ describe('a run on the embedded service', () => {
   });
 
   it('prints a picture as a file that outlives the command, and which can be saved later', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const { stdout } = await runCommand(['run', 'postcard', '-i', 'place=Oslo'], { home });
 
     expect(stdout).toMatch(/^file:\/\/\/\S+\/media\/\S+\.png\n$/);
@@ -61,7 +61,7 @@ describe('a run whose command is cut off', () => {
   it.runIf(isPosix).each(['SIGTERM', 'SIGKILL'] as const)(
     'by %s is in doubt: the run that may be its own is named, and can be waited for',
     async signal => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const service = await startScriptedService([
         {
           expect: { method: 'POST', path: '/runs' },

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { COMMAND, runCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 
 /** Returns the start of a Node that lacks something, as on other machines or in its substitutes. */
 function preloadArgs(script: string): string[] {
@@ -25,7 +25,7 @@ it.each([
      await handle.close();`,
   ],
 ])('runs %s', async (_, missing) => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const options = { home, nodeArgs: preloadArgs(missing), env: { HOME: '' } };
   const run = await runCommand(['run', 'postcard', '-i', 'place=Oslo', '--save', '-'], options);
   expect(run.stderr).toEqual(expect.not.stringContaining('error'));
@@ -43,11 +43,11 @@ function hasBun(): boolean {
 }
 
 it.runIf(hasBun())('runs on Bun', () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const runOnBun = (...args: string[]): string =>
     execFileSync('bun', ['--bun', COMMAND, ...args], {
       cwd: home,
-      env: commandEnvironment(home),
+      env: buildCommandEnvironment(home),
     }).toString();
 
   const url = runOnBun('run', 'postcard', '-i', 'place=Oslo').trim();

@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Run, RunReference } from '../../src/wire/index.ts';
 import { type RunningCommand, startCommand } from '../support/command.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../support/databases/postgres.ts';
 import { isPosix } from '../support/system.ts';
@@ -85,7 +85,7 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
     return cluster.url;
   };
 
-  test.skipIf(isShared && postgresPrograms() === undefined)(
+  test.skipIf(isShared && findPostgresPrograms() === undefined)(
     'while headers and an upload arrive slowly: every creation in flight is answered, and it ends with 0',
     async () => {
       const url = await startDatabase();

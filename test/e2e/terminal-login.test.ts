@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { startScriptedService, success } from '../support/scripted-service.ts';
 import { onTerminal } from '../support/terminals/terminal-command.ts';
 
@@ -20,7 +20,7 @@ async function startLoginService() {
 }
 
 it('asks for the key without showing it', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const { origin } = await startLoginService();
   const terminal = onTerminal(['login', '--no-keychain', '--base-url', origin], { home });
   await terminal.waitForScreen(`? API key for ${new URL(origin).host}`);

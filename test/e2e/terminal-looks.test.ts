@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { success } from '../support/scripted-service.ts';
 import {
+  createSlowCreation,
   onTerminal,
   RUN_ID,
-  serviceWithPrompt,
-  slowCreation,
+  startServiceWithPrompt,
   VERSION_ID,
 } from '../support/terminals/terminal-command.ts';
 
@@ -17,8 +17,8 @@ const COLOUR = new RegExp(`${ESCAPE}\\[\\d+m`, 'u');
 
 describe('the spinner', () => {
   it('shows what is waited for, and leaves nothing on the screen', async () => {
-    const { exchange, answer } = slowCreation();
-    const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
+    const { exchange, answer } = createSlowCreation();
+    const { env } = await startServiceWithPrompt(NO_INPUTS, exchange);
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor(/^. creating the run · \d+ s$/u);
 
@@ -31,8 +31,8 @@ describe('the spinner', () => {
   });
 
   it('is gone as well after Ctrl-C', async () => {
-    const { exchange, arrived } = slowCreation();
-    const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
+    const { exchange, arrived } = createSlowCreation();
+    const { env } = await startServiceWithPrompt(NO_INPUTS, exchange);
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await arrived;
     await terminal.waitFor('creating the run');
@@ -49,8 +49,8 @@ describe('the spinner', () => {
     ['--no-color', { ACCESSIBLE: '1' }],
     ['--no-preview', { TERM: 'dumb' }],
   ])('is plain lines with %s %j', async (flag, variables) => {
-    const { exchange, answer } = slowCreation();
-    const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
+    const { exchange, answer } = createSlowCreation();
+    const { env } = await startServiceWithPrompt(NO_INPUTS, exchange);
     const terminal = onTerminal(['run', VERSION_ID, flag], { env: { ...env, ...variables } });
     await terminal.waitFor('creating the run');
     answer();
@@ -61,9 +61,9 @@ describe('the spinner', () => {
 
 describe('the bar of a batch', () => {
   it('shows how far it is, and leaves nothing on the screen', async () => {
-    const { exchange, answer } = slowCreation();
-    const { env } = await serviceWithPrompt({ textInputs: { topic: {} } }, exchange);
-    const home = temporaryDirectory();
+    const { exchange, answer } = createSlowCreation();
+    const { env } = await startServiceWithPrompt({ textInputs: { topic: {} } }, exchange);
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'rows.csv'), 'topic\na\nb\n');
     const args = ['batch', VERSION_ID, '--from', 'rows.csv', '--out', 'out.jsonl', '--rate', '0'];
     const terminal = onTerminal(args, { env, home });
@@ -89,9 +89,9 @@ describe('the progress of tests and comparisons', () => {
       /^. 0 of 2 answers · \d+ s$/u,
     ],
   ])('of %s shows how far it is, and leaves nothing on the screen', async (_, argv, shown) => {
-    const { exchange, arrived } = slowCreation();
-    const { env } = await serviceWithPrompt(NO_INPUTS, { ...exchange, times: 'any' });
-    const home = temporaryDirectory();
+    const { exchange, arrived } = createSlowCreation();
+    const { env } = await startServiceWithPrompt(NO_INPUTS, { ...exchange, times: 'any' });
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'rows.csv'), 'id\na\n');
     writeFileSync(
       path.join(home, 'note.test.yaml'),
@@ -110,7 +110,7 @@ describe('the progress of tests and comparisons', () => {
 
 describe('questions in plain lines', () => {
   it.each([[{ ACCESSIBLE: '1' }], [{ TERM: 'dumb' }]])('with %j', async variables => {
-    const { env, sentInputs } = await serviceWithPrompt({
+    const { env, sentInputs } = await startServiceWithPrompt({
       variables: {
         topic: { type: 0, description: 'What about', defaultValues: ['the sea'] },
         tags: { type: 2, options: ['short', 'rhymed', 'free'], multiple: { max: 2 } },
@@ -133,7 +133,7 @@ describe('questions in plain lines', () => {
 describe('colours', () => {
   const list = async (args: readonly string[], variables: Record<string, string>) => {
     const rows = [runRow('succeeded', 'One'), runRow('failed', 'Two')];
-    const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
+    const { env } = await startServiceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
     const terminal = onTerminal(['runs', 'list', ...args], { env: { ...env, ...variables } });
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('failed');
@@ -154,9 +154,9 @@ describe('colours', () => {
   });
 
   it('are left out of questions and spinner as well', async () => {
-    const { exchange, answer } = slowCreation();
+    const { exchange, answer } = createSlowCreation();
     const config = { textInputs: { topic: {}, mood: { enum: ['a', 'b'] } } };
-    const { env } = await serviceWithPrompt(config, exchange);
+    const { env } = await startServiceWithPrompt(config, exchange);
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, NO_COLOR: '1' } });
     await terminal.waitFor('? topic');
     terminal.type('x\r');
@@ -188,7 +188,7 @@ describe('on a terminal', () => {
   });
 
   it('run alone offers the prompt files of the directory', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'note.prompt'), '---\nmodel: echo\n---\nA note.\n');
     const terminal = onTerminal(['run'], { home });
     await terminal.waitFor('note.prompt');
@@ -213,7 +213,10 @@ describe('a table', () => {
         '🎉 party',
       ];
       const rows = names.map(name => runRow('succeeded', name));
-      const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
+      const { env } = await startServiceWithPrompt(
+        {},
+        { answer: success({ rows, hasMore: false }) },
+      );
       const terminal = onTerminal(['runs', 'list'], { env, columns, rows: 20 });
 
       expect(await terminal.exit()).toBe(0);
@@ -238,7 +241,7 @@ describe('links and pictures', () => {
   const link = `${ESCAPE}]8;;${url}\u0007${url}${ESCAPE}]8;;\u0007`;
 
   const show = async (args: readonly string[], variables: Record<string, string>) => {
-    const { env } = await serviceWithPrompt(
+    const { env } = await startServiceWithPrompt(
       {},
       { expect: { method: 'GET' }, answer: success(image) },
     );
@@ -293,7 +296,7 @@ describe('links and pictures', () => {
 describe('the pager', () => {
   const rows = Array.from({ length: 40 }, (_, index) => runRow('succeeded', `Run ${index}`));
   const list = async (args: readonly string[]) => {
-    const { env } = await serviceWithPrompt(
+    const { env } = await startServiceWithPrompt(
       {},
       { answer: success({ rows, hasMore: false }), times: 'any' },
     );
@@ -318,7 +321,7 @@ describe('the pager', () => {
 
 describe('login', () => {
   it('never shows the key', async () => {
-    const { env } = await serviceWithPrompt(
+    const { env } = await startServiceWithPrompt(
       {},
       {
         expect: { path: '/resources' },

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runInProcess, temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../support/context.ts';
 import { failure, success } from '../support/scripted-service.ts';
 import {
   onTerminal,
-  serviceWithPrompt,
+  startServiceWithPrompt,
   VERSION_ID,
 } from '../support/terminals/terminal-command.ts';
 
@@ -56,7 +56,7 @@ describe('run without a target on a terminal', () => {
       },
     ];
 
-    const { env, service } = await serviceWithPrompt(
+    const { env, service } = await startServiceWithPrompt(
       { textInputs: {}, imageInputs: [] },
       search('po', row('Poem', 'Verses about anything'), row('Postcard', 'Greetings')),
       { expect: { path: `/prompts/${VERSION_ID}/versions` }, answer: success({ versions }) },
@@ -105,7 +105,7 @@ describe('run without a target on a terminal', () => {
   });
 
   it('asks for nothing that is not required: the latest version is run, with the usual options', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'tea.prompt'), '---\nmodel: sandbox\n---\nBlack tea.\n');
     await onTerminal(['prompts', 'publish', 'tea.prompt'], { home }).exit();
     writeFileSync(path.join(home, 'tea.prompt'), '---\nmodel: sandbox\n---\nGreen tea.\n');
@@ -122,11 +122,11 @@ describe('run without a target on a terminal', () => {
 
   it('offers aliases and the prompts used before without a search', async () => {
     const poem = { ...row('Poem', 'Verses'), promptId: OLDER_ID };
-    const { env, service } = await serviceWithPrompt(
+    const { env, service } = await startServiceWithPrompt(
       { textInputs: {}, imageInputs: [] },
       search('poem', poem),
     );
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
 
     expect((await runInProcess(['run', 'poem'], { env, home })).exitCode).toBe(0);
 
@@ -150,7 +150,7 @@ describe('run without a target on a terminal', () => {
   });
 
   it('says that nothing was found, and what went wrong', async () => {
-    const { env } = await serviceWithPrompt({}, search('x'), {
+    const { env } = await startServiceWithPrompt({}, search('x'), {
       expect: { query: { q: 'xy' } },
       answer: failure(422, 'VALIDATION_ERROR', 'no such \u001b[2Jwords'),
     });
@@ -167,7 +167,7 @@ describe('run without a target on a terminal', () => {
   });
 
   it('ends with the error if the key is refused', async () => {
-    const { env } = await serviceWithPrompt(
+    const { env } = await startServiceWithPrompt(
       {},
       {
         expect: { path: '/prompts/publish' },

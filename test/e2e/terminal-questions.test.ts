@@ -2,14 +2,14 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { commandEnvironment } from '../support/environment.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
 import { png } from '../support/png.ts';
 import { isPosix } from '../support/system.ts';
 import { openTerminal } from '../support/terminals/terminal.ts';
 import {
   onTerminal,
-  serviceWithPrompt,
+  startServiceWithPrompt,
   VERSION_ID,
 } from '../support/terminals/terminal-command.ts';
 
@@ -20,7 +20,7 @@ const PASTED_KEYS = '  enter sends all lines · backspace goes back up · ctrl+o
 
 describe('questions on a terminal', () => {
   it("ask the local service's own prompts for text and choice, and say how to repeat it", async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const terminal = onTerminal(['run', 'postcard'], { home });
     await terminal.waitFor(
       '? place  where the postcard comes from\n  ctrl+o editor, for several lines',
@@ -41,7 +41,7 @@ describe('questions on a terminal', () => {
   });
 
   it('ask for variables: a text with its default, a choice, several within bounds', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({
+    const { env, sentInputs } = await startServiceWithPrompt({
       variables: {
         topic: { type: 0, description: 'What it is about', defaultValues: ['the sea'] },
         tone: {
@@ -87,7 +87,7 @@ describe('questions on a terminal', () => {
   });
 
   it('ask for a JSON type definition, leaving out what is optional', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({
+    const { env, sentInputs } = await startServiceWithPrompt({
       textInputs: {
         inputsJTD: {
           properties: {
@@ -110,7 +110,7 @@ describe('questions on a terminal', () => {
   });
 
   it('take any key=value if the config describes nothing', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({});
+    const { env, sentInputs } = await startServiceWithPrompt({});
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor('enter them as key=value');
     terminal.type('oops\r');
@@ -128,12 +128,12 @@ describe('questions on a terminal', () => {
   });
 
   it('ask for images: Tab completes, and other files are refused at once', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     await mkdir(path.join(home, 'photos'));
     await writeFile(path.join(home, 'photos/cat one.png'), PNG);
     await writeFile(path.join(home, 'photos/cat two.png'), PNG);
     await writeFile(path.join(home, 'photos/fake.png'), 'no picture');
-    const { env, sentInputs } = await serviceWithPrompt({
+    const { env, sentInputs } = await startServiceWithPrompt({
       imageInputs: [{ description: 'A cat' }, { description: 'Another' }],
     });
     const terminal = onTerminal(['run', VERSION_ID], { env, home, columns: 60, rows: 20 });
@@ -163,7 +163,7 @@ describe('questions on a terminal', () => {
   });
 
   it('take answers that are typed ahead, each for its question', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({
+    const { env, sentInputs } = await startServiceWithPrompt({
       textInputs: {
         from: { type: 'string', required: true },
         to: { type: 'string', required: true },
@@ -182,7 +182,9 @@ describe('questions on a terminal', () => {
   });
 
   it('take pasted lines as one answer, which may continue', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {}, note: {} } });
+    const { env, sentInputs } = await startServiceWithPrompt({
+      textInputs: { story: {}, note: {} },
+    });
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor('? story');
     terminal.type('Once ');
@@ -205,15 +207,15 @@ describe('questions on a terminal', () => {
   });
 
   it.runIf(isPosix)('keep standard output for the result', async () => {
-    const { env } = await serviceWithPrompt({
+    const { env } = await startServiceWithPrompt({
       textInputs: { topic: {}, mood: { enum: ['a', 'b'] } },
     });
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const terminal = openTerminal({
       file: 'sh',
       args: ['-c', '"$@" > result', 'sh', process.execPath, COMMAND, 'run', VERSION_ID],
       cwd: home,
-      env: commandEnvironment(home, env),
+      env: buildCommandEnvironment(home, env),
     });
     await terminal.waitFor('? topic');
     terminal.type('x\r');
@@ -227,8 +229,8 @@ describe('questions on a terminal', () => {
   });
 
   it('take a long text from the editor, with what was typed so far', async () => {
-    const home = temporaryDirectory();
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
+    const home = createTemporaryDirectory();
+    const { env, sentInputs } = await startServiceWithPrompt({ textInputs: { story: {} } });
     const EDITOR = `${await writeEditor(home)} --wait`;
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR }, home });
     await terminal.waitFor('? story');
@@ -245,8 +247,8 @@ describe('questions on a terminal', () => {
   });
 
   it('end with the editor at Ctrl-C', async () => {
-    const home = temporaryDirectory();
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
+    const home = createTemporaryDirectory();
+    const { env, sentInputs } = await startServiceWithPrompt({ textInputs: { story: {} } });
     const terminal = onTerminal(['run', VERSION_ID], {
       env: { ...env, VISUAL: await writeEditor(home) },
       home,
@@ -262,7 +264,7 @@ describe('questions on a terminal', () => {
   });
 
   it('continue if the editor fails', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
+    const { env, sentInputs } = await startServiceWithPrompt({ textInputs: { story: {} } });
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR: 'false' } });
     await terminal.waitFor('? story');
     terminal.press('ctrl+o');
@@ -274,7 +276,7 @@ describe('questions on a terminal', () => {
   });
 
   it('take Enter as terminals and scripts send it, and wide characters on several lines', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({
+    const { env, sentInputs } = await startServiceWithPrompt({
       textInputs: { 名前: { description: 'お名前' }, שם: {} },
     });
     const terminal = onTerminal(['run', VERSION_ID], { env, columns: 60, rows: 20 });
@@ -295,7 +297,7 @@ describe('questions on a terminal', () => {
   });
 
   it('show nothing of a config that would drive the terminal', async () => {
-    const { env } = await serviceWithPrompt({
+    const { env } = await startServiceWithPrompt({
       textInputs: {
         'a\u001b[2Jb': { description: 'x\u001b]0;title\u0007\ny\u202e', default: 'd\u001b[31m' },
         mood: { enum: ['\u001b[8mhidden', 'plain'], description: 'long '.repeat(200) },
@@ -324,7 +326,7 @@ describe('leaving a question', () => {
   it.each([['ctrl+c'], ['ctrl+d']] as const)(
     '%s ends with 130, a clean screen, nothing sent',
     async key => {
-      const { env, sentInputs } = await serviceWithPrompt({
+      const { env, sentInputs } = await startServiceWithPrompt({
         variables: { x: { type: 2, options: ['a', 'b'] } },
       });
       const terminal = onTerminal(['run', VERSION_ID], { env });
@@ -339,7 +341,7 @@ describe('leaving a question', () => {
   );
 
   it.runIf(isPosix)('a signal does it as well, with the code of the signal', async () => {
-    const { env } = await serviceWithPrompt({
+    const { env } = await startServiceWithPrompt({
       variables: { x: { type: 2, options: ['a'], multiple: true } },
     });
     const terminal = onTerminal(['run', VERSION_ID], { env });
@@ -354,8 +356,8 @@ describe('leaving a question', () => {
   });
 
   it.runIf(isPosix)("restores the shell's terminal", async () => {
-    const { env } = await serviceWithPrompt({ textInputs: { topic: {} } });
-    const home = temporaryDirectory();
+    const { env } = await startServiceWithPrompt({ textInputs: { topic: {} } });
+    const home = createTemporaryDirectory();
     const terminal = openTerminal({
       file: 'sh',
       args: [
@@ -368,7 +370,7 @@ describe('leaving a question', () => {
         VERSION_ID,
       ],
       cwd: home,
-      env: commandEnvironment(home, env),
+      env: buildCommandEnvironment(home, env),
     });
     await terminal.waitFor('? topic');
     terminal.type('half');

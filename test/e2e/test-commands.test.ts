@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 
 const PROMPTRUN = path.join(import.meta.dirname, '../../bin/promptrun.js');
 
@@ -12,7 +12,7 @@ function testCommands(...commands: readonly string[]): {
   stdout: string;
   stderr: string;
 } {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   writeFileSync(
     path.join(home, 'e.prompt'),
     '---\nmodel: echo\ninput: { schema: { text: string } }\n---\n{{text}}\n',

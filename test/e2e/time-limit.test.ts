@@ -3,21 +3,21 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { type CommandOutcome, runCommand } from '../support/command.ts';
-import { directoryWith, runInProcess, temporaryDirectory } from '../support/context.ts';
-import { failure, scriptedServiceForTest } from '../support/scripted-service.ts';
-import { serviceEnv } from '../support/service-for-test.ts';
+import { createDirectoryWith, createTemporaryDirectory, runInProcess } from '../support/context.ts';
+import { failure, startScriptedServiceForTest } from '../support/scripted-service.ts';
+import { buildServiceEnv } from '../support/service-for-test.ts';
 import { isPosix } from '../support/system.ts';
 
 const ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
 describe('--timeout', () => {
   async function runWithSilentService(command: string): Promise<CommandOutcome> {
-    const home = directoryWith({
+    const home = createDirectoryWith({
       'rows.csv': 'id\n1\n',
       'tea.test.yaml': 'target: tea\ncases:\n  - expect: [{ contains: tea }]\n',
     });
-    const service = await scriptedServiceForTest({ answer: 'silence', times: 'any' });
-    const env = serviceEnv(service.baseUrl);
+    const service = await startScriptedServiceForTest({ answer: 'silence', times: 'any' });
+    const env = buildServiceEnv(service.baseUrl);
     return await runCommand([...command.split(' '), '--timeout', '300ms'], { home, env });
   }
 
@@ -51,7 +51,7 @@ describe('--timeout', () => {
       ['run describe --image pipe'],
       ['batch hello --from pipe --format csv'],
     ])('bounds %s if nobody writes to the pipe', async command => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
     const { code, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], {
       home,
@@ -68,7 +68,7 @@ describe('--timeout', () => {
     async (asked, wait, hint) => {
       const headers = { 'retry-after': String(asked) };
       const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, headers);
-      const service = await scriptedServiceForTest({ answer: busy });
+      const service = await startScriptedServiceForTest({ answer: busy });
 
       const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
         new Promise((_, reject) => {

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 
 it('a prompt that makes a video is found by its slug, and its file can be saved', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(home, { recursive: true });
   writeFileSync(path.join(home, 'movie.prompt'), '---\nmodel: clip\n---\nHarbour at {{time}}');
 

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { prepareDataDirectory } from '../../src/files/data-directory.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
 let directory: string;
@@ -10,7 +10,7 @@ const getFileMode = (file: string): number => statSync(file).mode & 0o777;
 const writeEmptyFile = (name: string): void => writeFileSync(path.join(directory, name), '');
 
 beforeEach(() => {
-  directory = temporaryDirectory();
+  directory = createTemporaryDirectory();
   chmodSync(directory, 0o755);
 });
 

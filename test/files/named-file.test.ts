@@ -8,12 +8,12 @@ import {
   isBelow,
   isOnOtherComputer,
 } from '../../src/files/named-file.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
 /** Returns a folder with a file, a way to it over a link, and a file elsewhere. */
 function createScene() {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const folder = path.join(home, 'folder');
   mkdirSync(path.join(folder, 'in'), { recursive: true });
   writeFileSync(path.join(folder, 'in/file'), 'ten letters'.slice(0, 10));
@@ -61,7 +61,7 @@ describe('a file that another one names', () => {
   });
 
   it('is refused outside the folder even if it is missing', () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const folder = path.join(home, 'folder');
     mkdirSync(folder);
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../support/local-service.ts';
 import { png } from '../support/png.ts';
 import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts';
 
@@ -86,7 +86,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
   const startPaidModel = async (): Promise<{ provider: FakeProvider; dataDir: string }> => {
     const provider = await FakeProvider.start();
     onTestFinished(() => provider.close());
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(
       path.join(dataDir, 'models.yaml'),

@@ -4,13 +4,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { findProgram, resolveProgram } from '../../src/processes/find-program.ts';
 import { withoutKeys } from '../../src/processes/program-environment.ts';
 import { getWindowsProgramPath } from '../../src/processes/system-programs.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
 let home = '';
 
 beforeEach(() => {
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
   for (const name of ['a/tool', 'b/tool', 'b/only', 'a/plain', 'a/folder/x']) {
     mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
     writeFileSync(path.join(home, name), '');

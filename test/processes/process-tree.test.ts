@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { endOrphanedTree, ProcessTree } from '../../src/processes/process-tree.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
 function startTree(script: string, mark: string): ProcessTree {
   const env = { PATH: process.env['PATH'], TREE_MARK: mark };
   return new ProcessTree(
-    { argv: ['sh', '-c', script], directory: temporaryDirectory(), env },
+    { argv: ['sh', '-c', script], directory: createTemporaryDirectory(), env },
     'TREE_MARK',
   );
 }

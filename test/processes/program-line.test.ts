@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { buildProgramLine, UnsafeArgumentError } from '../../src/processes/program-line.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 
 let home = '';
 
 beforeEach(() => {
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
   for (const name of ['tool.exe', 'batch.cmd']) writeFileSync(path.join(home, name), '');
 });
 

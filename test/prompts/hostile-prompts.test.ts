@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { createKeyIn, TestService } from '../support/local-service.ts';
 
 const LOOPS = `${'{{#each @root}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`;
@@ -78,7 +78,7 @@ describe('a prompt that uses all that it may', () => {
 
 describe('the built command', () => {
   it('fails such a run with the bound, and continues', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     writeFileSync(path.join(directory, 'bomb.prompt'), BOMB.source);
     const inputs = Object.entries(BOMB.inputs).flatMap(([key, value]) => ['-i', `${key}=${value}`]);
     const run = ['run', path.join(directory, 'bomb.prompt'), ...inputs];

@@ -14,7 +14,7 @@ interface PreviewOptions extends PreviewInputs {
   schemas?: Record<string, JsonObject>;
 }
 
-function preview(
+function previewSource(
   source: string,
   { partials = {}, schemas = {}, ...inputs }: PreviewOptions = {},
 ): PromptPreview {
@@ -27,7 +27,7 @@ function preview(
 
 /** Returns the text of a prompt that renders to one message of one text, or to none. */
 function renderText(source: string, inputs: JsonObject = {}, options: PreviewOptions = {}): string {
-  const { messages } = preview(source, { inputs, ...options });
+  const { messages } = previewSource(source, { inputs, ...options });
   if (messages.length === 0) return '';
   expect(messages).toEqual([{ role: 'user', content: [{ text: expect.any(String) as string }] }]);
   const [part] = messages.flatMap(({ content }) => content);
@@ -78,7 +78,7 @@ describe('whitespace', () => {
   it('around the template is trimmed below front matter, and kept without it', () => {
     expect(renderText('---\nmodel: m\n---\n\n  Hello\n\n')).toBe('Hello');
     expect(renderText('\nHello\n')).toBe('\nHello\n');
-    expect(preview('---\nmodel: m\n---\n').messages).toEqual([]);
+    expect(previewSource('---\nmodel: m\n---\n').messages).toEqual([]);
   });
 });
 
@@ -143,7 +143,7 @@ describe('messages', () => {
   it("begin with a role; the text before the first role is the user's", () => {
     const source =
       'Hi\n{{role "system"}}{{s}}\n{{role "user"}}one{{role "user"}}two{{role "model"}}three\n';
-    expect(preview(source, { inputs: { s: 'S' } }).messages).toEqual([
+    expect(previewSource(source, { inputs: { s: 'S' } }).messages).toEqual([
       { role: 'user', content: [{ text: 'Hi\n' }] },
       { role: 'system', content: [{ text: 'S\n' }] },
       { role: 'user', content: [{ text: 'one' }] },
@@ -157,7 +157,7 @@ describe('messages', () => {
       { role: 'user', content: [{ text: 'Hello' }] },
       { role: 'model', content: [{ text: 'Hi!' }] },
     ] as const;
-    const messages = preview('{{role "system"}}S\n{{history}}\n{{role "user"}}more', {
+    const messages = previewSource('{{role "system"}}S\n{{history}}\n{{role "user"}}more', {
       history,
     }).messages;
     const metadata = { purpose: 'history' };
@@ -169,20 +169,23 @@ describe('messages', () => {
     ]);
 
     expect(
-      preview('{{role "system"}}S{{role "user"}}U', { history }).messages.map(({ role }) => role),
+      previewSource('{{role "system"}}S{{role "user"}}U', { history }).messages.map(
+        ({ role }) => role,
+      ),
     ).toEqual(['system', 'user', 'model', 'user']);
-    expect(preview('{{role "system"}}S', { history }).messages.map(({ role }) => role)).toEqual([
-      'system',
-      'user',
-      'model',
-    ]);
-    expect(preview('{{role "system"}}S{{history}}\n{{role "user"}}U').messages).toHaveLength(2);
+    expect(
+      previewSource('{{role "system"}}S', { history }).messages.map(({ role }) => role),
+    ).toEqual(['system', 'user', 'model']);
+    expect(previewSource('{{role "system"}}S{{history}}\n{{role "user"}}U').messages).toHaveLength(
+      2,
+    );
   });
 
   it('hold pictures by any URL, with their type if the tag has one', () => {
     const inputs = { photo: 'http://a/b c', kind: 'video/mp4' };
     expect(
-      preview('See {{media url=photo contentType=kind}}{{media url=photo}}.', { inputs }).messages,
+      previewSource('See {{media url=photo contentType=kind}}{{media url=photo}}.', { inputs })
+        .messages,
     ).toEqual([
       {
         role: 'user',
@@ -196,15 +199,17 @@ describe('messages', () => {
     ]);
 
     expect(
-      preview('{{media url=a}}{{media url=b}}', { images: ['x:1', 'x:2'] }).messages[0]?.content,
+      previewSource('{{media url=a}}{{media url=b}}', { images: ['x:1', 'x:2'] }).messages[0]
+        ?.content,
     ).toEqual([{ media: { url: 'x:1' } }, { media: { url: 'x:2' } }]);
     expect(
-      preview('{{#each l}}{{media url=this}}{{/each}}', { inputs: { l: ['x:1', 'x:2'] } }).messages,
+      previewSource('{{#each l}}{{media url=this}}{{/each}}', { inputs: { l: ['x:1', 'x:2'] } })
+        .messages,
     ).toHaveLength(1);
   });
 
   it('hold sections as pending parts', () => {
-    expect(preview('a{{section "one"}}\nb').messages[0]?.content).toEqual([
+    expect(previewSource('a{{section "one"}}\nb').messages[0]?.content).toEqual([
       { text: 'a' },
       { metadata: { purpose: 'one', pending: true } },
       { text: '\nb' },
@@ -253,7 +258,7 @@ describe('a partial', () => {
 
 describe('a schema', () => {
   const readSchema = (...lines: string[]): unknown =>
-    preview(
+    previewSource(
       ['---', 'output:', '  schema:', ...lines.map(line => `    ${line}`), '---', ''].join('\n'),
       {
         schemas: { Price: { type: 'number', description: 'in euros' } },
@@ -269,13 +274,13 @@ describe('a schema', () => {
 
   it('may be one type with a description', () => {
     const readScalarSchema = (line: string): unknown =>
-      preview(`---\noutput:\n  schema: ${line}\n---\n`).output?.schema;
+      previewSource(`---\noutput:\n  schema: ${line}\n---\n`).output?.schema;
     expect(readScalarSchema('string')).toEqual({ type: 'string' });
     expect(readScalarSchema('number,of all, that are')).toEqual({
       type: 'number',
       description: 'of all, that are',
     });
-    expect(preview('---\r\ninput:\r\n  schema: string\r\n---\r\n').input).toEqual({
+    expect(previewSource('---\r\ninput:\r\n  schema: string\r\n---\r\n').input).toEqual({
       schema: { type: 'string' },
     });
   });
@@ -386,7 +391,7 @@ describe('front matter', () => {
       '---',
       'Hello',
     ].join('\n');
-    expect(preview(source)).toEqual({
+    expect(previewSource(source)).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Hello' }] }],
       model: 'vendor/model-1',
       config: { temperature: 1, stopSequences: ['END', '\n'] },
@@ -402,12 +407,12 @@ describe('front matter', () => {
     const source = '---\ninput:\n  default: {name: you, tags: [a]}\n---\n{{name}} {{tags.[0]}}';
     expect(renderText(source)).toBe('you a');
     expect(renderText(source, { name: 'Ada' })).toBe('Ada a');
-    expect(preview(source).input).toEqual({ default: { name: 'you', tags: ['a'] } });
+    expect(previewSource(source).input).toEqual({ default: { name: 'you', tags: ['a'] } });
   });
 
   it('requires every input that the template uses', () => {
-    expect(() => preview('{{a}} {{media url=b}} {{#if c}}{{/if}}', { inputs: { c: 1 } })).toThrow(
-      'the input a is required; the input b is required',
-    );
+    expect(() =>
+      previewSource('{{a}} {{media url=b}} {{#if c}}{{/if}}', { inputs: { c: 1 } }),
+    ).toThrow('the input a is required; the input b is required');
   });
 });

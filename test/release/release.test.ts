@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -18,7 +18,7 @@ function createProject(
   packageJson: Readonly<Record<string, unknown>>,
   changelog = '## 1.2.3 (2026-11-27)\n\n- New.\n\n## 1.2.2 (2026-11-01)\n\n- Old.\n',
 ) {
-  const folder = temporaryDirectory();
+  const folder = createTemporaryDirectory();
   const own = { version: '1.2.3', license: 'MIT', description: 'Runs: "prompts"', ...packageJson };
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify(own));
   writeFileSync(path.join(folder, 'CHANGELOG.md'), `# Changelog\n\n${changelog}`);

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import type { RunPage } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { freePort } from '../support/free-port.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { TestService } from '../support/local-service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -36,8 +36,8 @@ if (nginx === undefined) {
 
 /** Starts nginx in front of these instances until the test ends. Returns its origin. */
 async function startNginx(instances: readonly string[]): Promise<string> {
-  const directory = temporaryDirectory();
-  const port = await freePort();
+  const directory = createTemporaryDirectory();
+  const port = await findFreePort();
   const getInstanceHost = (index: number): string => new URL(instances[index] ?? '').host;
   const tempPathLines = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     kind => `${kind}_temp_path ${directory}/${kind};`,

@@ -5,7 +5,7 @@ import { type EmbeddedService, startEmbedded } from '../../src/service/index.ts'
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { createKeyIn, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createKeyIn, createTemporaryDataDir, TestService } from '../support/local-service.ts';
 import { type ServingProcess, serveInProcess } from '../support/serving-process.ts';
 
 /** The interval at which a service looks for runs of dead processes. */
@@ -23,7 +23,7 @@ let clock: HandClock;
 let runningService: TestService | undefined;
 
 beforeEach(async () => {
-  dataDir = temporaryDataDir();
+  dataDir = createTemporaryDataDir();
   key = await createKeyIn(dataDir, { user: 'ann', credits: 100 });
   clock = new HandClock();
 });

@@ -12,7 +12,7 @@ import {
   type RunReference,
 } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../support/local-service.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -25,7 +25,7 @@ let service: EmbeddedService;
 
 beforeEach(async () => {
   clock = new HandClock();
-  dataDir = temporaryDataDir();
+  dataDir = createTemporaryDataDir();
   service = await startEmbedded({ dataDir, clock, env: {} });
 });
 

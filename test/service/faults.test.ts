@@ -9,11 +9,11 @@ import { healthRoutes } from '../../src/service/routes/health.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { commandEnvironment } from '../support/environment.ts';
-import { freePort } from '../support/free-port.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
+import { buildCommandEnvironment } from '../support/environment.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../support/local-service.ts';
 import { png } from '../support/png.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -26,7 +26,7 @@ describe("a start with a data directory that can't be used fails and says what t
   const start = (dataDir: string) => startService({ dataDir, env: {} });
 
   test("if the directory can't be created", async () => {
-    const file = temporaryDataDir();
+    const file = createTemporaryDataDir();
     writeFileSync(file, '');
     const dataDir = path.join(file, 'below');
     await expect(start(dataDir)).rejects.toThrow(`the data directory ${dataDir} can't be used: `);
@@ -38,7 +38,7 @@ describe("a start with a data directory that can't be used fails and says what t
   });
 
   test('if its database has a later version', async () => {
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     await createStore(dataDir);
     const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
     database.exec('pragma user_version = 99');
@@ -48,7 +48,7 @@ describe("a start with a data directory that can't be used fails and says what t
 });
 
 test('a store of an older version is upgraded, and a notice says so', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`
@@ -72,14 +72,14 @@ test('a store of an older version is upgraded, and a notice says so', async () =
 });
 
 test('a start that a full disk ends leaves no service listening', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`
     delete from settings where key = 'firstKeyMade';
     create trigger full before insert on settings begin select raise(abort, 'database or disk is full'); end`);
   database.close();
-  const port = await freePort();
+  const port = await findFreePort();
   const starting = startService({ dataDir, port, env: {} });
 
   await expect(starting).rejects.toMatchObject({ code: 'DISK_FULL' });
@@ -87,7 +87,7 @@ test('a start that a full disk ends leaves no service listening', async () => {
 });
 
 test('the start after one that could not create the first key creates it', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`
@@ -102,7 +102,7 @@ test('the start after one that could not create the first key creates it', async
 });
 
 test('a command that stores a prompt names a full disk', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   await createStore(dataDir);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(
@@ -149,7 +149,7 @@ test('a port that is in use is named, with what to do', async () => {
     '--metrics': { port: 0, metricsAddress },
   })) {
     await expect(
-      startService({ dataDir: temporaryDataDir(), ...address, env: {} }),
+      startService({ dataDir: createTemporaryDataDir(), ...address, env: {} }),
     ).rejects.toThrow(
       `can't listen on 127.0.0.1:${port}: the port is in use; choose another one with ${flag}, or 0`,
     );
@@ -230,8 +230,8 @@ test.runIf(process.platform !== 'win32')(
     // Unpacks the SQLite of older Nodes, which is larger than that.
     expect((await runCommand(['runs', 'list'])).code).toBe(0);
 
-    const env = commandEnvironment(temporaryDirectory());
-    const log = execFileSync('bash', [script, temporaryDataDir()], { encoding: 'utf8', env });
+    const env = buildCommandEnvironment(createTemporaryDirectory());
+    const log = execFileSync('bash', [script, createTemporaryDataDir()], { encoding: 'utf8', env });
     const statuses = log.trim().split('\n');
 
     expect(statuses[0]).toBe('POST 200');
@@ -244,7 +244,7 @@ const mountsDisks = spawnSync('bash', ['-c', 'unshare -rm mount -t tmpfs tmpfs /
 
 test.runIf(mountsDisks)('a full disk is named with exit 1, and a picture waits for room', () => {
   const script = path.resolve(import.meta.dirname, '../support/full-disk.sh');
-  const disk = temporaryDataDir();
+  const disk = createTemporaryDataDir();
   const log = execFileSync('bash', ['-c', `unshare -rm bash ${script} ${disk}`], {
     encoding: 'utf8',
   });
@@ -267,7 +267,7 @@ test.runIf(mountsDisks)('a full disk is named with exit 1, and a picture waits f
 
 test('a run whose pictures were lost fails and says so', async () => {
   const clock = new HandClock();
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   const service = await TestService.forTest({ clock, dataDir, maxConcurrentRuns: 1 });
   const [sandbox, describePicture] = [
     await service.versionOf('sandbox'),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Run, RunPage, RunRow } from '../../src/wire/index.ts';
-import { createKeyIn, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createKeyIn, createTemporaryDataDir, TestService } from '../support/local-service.ts';
 import { type ServingProcess, serveInProcess } from '../support/serving-process.ts';
 
 const CREDITS = 10_000;
@@ -14,7 +14,7 @@ const ACKNOWLEDGED_RUNS = 25;
 const CONCURRENT_CREATIONS = 8;
 
 test('kill -9 at any moment loses no acknowledged run, and no credit', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   const key = await createKeyIn(dataDir, { user: 'ann', credits: CREDITS });
   const acknowledged = new Map<string, Run>();
   for (let round = 0; round < ROUNDS; round += 1) {

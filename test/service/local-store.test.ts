@@ -3,10 +3,10 @@ import { Kysely } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStore, withStore } from '../../src/service/local-store.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
-import { temporaryDataDir } from '../support/local-service.ts';
+import { createTemporaryDataDir } from '../support/local-service.ts';
 
 test('run options are checked whatever the case of the id', async () => {
-  await withStore({ dataDir: temporaryDataDir() }, async store => {
+  await withStore({ dataDir: createTemporaryDataDir() }, async store => {
     const { promptVersionId } = await store.ensureUnlistedVersion({ slug: 'hello', model: 'echo' });
     const checking = store.checkRunOptions(promptVersionId.toUpperCase(), { bogus: '1' });
     await expect(checking).rejects.toThrow('is not a run option of the model echo');
@@ -14,7 +14,7 @@ test('run options are checked whatever the case of the id', async () => {
 });
 
 test("a store is closed again if the samples can't be published into it", async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   await (await openStore({ dataDir })).close();
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`

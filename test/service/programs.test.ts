@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { Run, RunRow } from '../../src/wire/index.ts';
 import {
   createKeyIn,
+  createTemporaryDataDir,
   publishPromptFile,
   TestService,
-  temporaryDataDir,
 } from '../support/local-service.ts';
 import { serveInProcess } from '../support/serving-process.ts';
 
@@ -17,7 +17,7 @@ const PROMPT = '---\nmodel: bot\n---\nHello\n';
  * returns how often it was started.
  */
 function createBotModel(script: string): { dataDir: string; countStarts: () => number } {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const log = path.join(dataDir, 'starts.log');
   const logged = `require("node:fs").appendFileSync(${JSON.stringify(log)}, "started\\n"); ${script}`;
@@ -94,12 +94,12 @@ test.each([
   await first.end();
   await creation;
   const service = await TestService.forTest({ dataDir, env: process.env });
-  const rows = (): Promise<RunRow[]> =>
+  const fetchRows = (): Promise<RunRow[]> =>
     service.data<{ rows: RunRow[] }>('/runs', { key }).then(page => page.rows);
 
   await expect
-    .poll(async () => (await rows()).map(({ runStatus }) => runStatus))
+    .poll(async () => (await fetchRows()).map(({ runStatus }) => runStatus))
     .toEqual(['failed']);
-  expect(JSON.stringify(await rows())).toMatch(/stopped by the end of its service/);
+  expect(JSON.stringify(await fetchRows())).toMatch(/stopped by the end of its service/);
   expect(starts()).toBe(1);
 });

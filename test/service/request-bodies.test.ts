@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Run, RunReference } from '../../src/wire/index.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { createKeyIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/png.ts';
@@ -97,7 +97,7 @@ describe('the bodies of requests, over all connections', () => {
     };
 
     it('are counted, and refused or postponed without room, with nothing made twice', async () => {
-      const promptsDir = temporaryDirectory();
+      const promptsDir = createTemporaryDirectory();
       writeFileSync(path.join(promptsDir, 'repeat.prompt'), '{{text}}'.repeat(8));
       service = await TestService.start({ maxRequestBytes: 40_000_000, promptsDir });
       const other = await createKeyIn(service.dataDir, { user: 'ada' });

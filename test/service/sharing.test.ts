@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import type { Run, RunPage } from '../../src/wire/index.ts';
 import {
   createKeyIn,
+  createTemporaryDataDir,
   openStoreIn,
   storeForTest,
   TestService,
-  temporaryDataDir,
 } from '../support/local-service.ts';
 import { serveInProcess } from '../support/serving-process.ts';
 import { isPosix } from '../support/system.ts';
@@ -15,7 +15,7 @@ import { isPosix } from '../support/system.ts';
 const CREATIONS_PER_PROCESS = 40;
 
 test('several services start on a fresh data directory at once', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   const starts = Array.from({ length: 4 }, () => TestService.forTest({ dataDir }));
   const services = await Promise.all(starts);
   expect(services.filter(({ service }) => service.newKey !== undefined)).toHaveLength(1);
@@ -25,7 +25,7 @@ test('several services start on a fresh data directory at once', async () => {
 });
 
 test('two processes that create at once lose no run and no credit', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   const key = await createKeyIn(dataDir, { user: 'ann', credits: 1000 });
   const serviceInProcess = await TestService.forTest({ dataDir });
   const servingProcess = await serveInProcess(dataDir);
@@ -88,7 +88,7 @@ test('prompts that another process publishes and unpublishes are seen immediatel
 });
 
 test('samples that were withdrawn stay withdrawn', async () => {
-  const dataDir = temporaryDataDir();
+  const dataDir = createTemporaryDataDir();
   const first = await TestService.forTest({ dataDir });
   const store = await openStoreIn(dataDir);
 
@@ -105,14 +105,14 @@ test.runIf(isPosix)('the data directory and all that is in it are closed to othe
   const service = await TestService.forTest();
   const promptVersionId = await service.versionOf('postcard');
   await service.post('/runs', { promptVersionId, inputs: { textInputs: { place: 'Oslo' } } });
-  const mode = (name: string) =>
+  const getMode = (name: string) =>
     (statSync(path.join(service.dataDir, name)).mode & 0o777).toString(8);
 
-  expect(mode('.')).toBe('700');
+  expect(getMode('.')).toBe('700');
 
-  for (const directory of ['media', 'workers']) expect(mode(directory), directory).toBe('700');
+  for (const directory of ['media', 'workers']) expect(getMode(directory), directory).toBe('700');
 
   for (const file of ['promptrun.db', 'promptrun.db-wal', 'promptrun.db-shm']) {
-    expect(mode(file), file).toBe('600');
+    expect(getMode(file), file).toBe('600');
   }
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { PromptSearchResult, Resources, Run } from '../../src/wire/index.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { createTemporaryDirectory } from '../support/context.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService } from '../support/local-service.ts';
 
@@ -24,7 +24,7 @@ describe('a directory of prompts', () => {
   };
 
   test('is published before the service listens; later changes are published too', async () => {
-    const promptsDir = temporaryDirectory();
+    const promptsDir = createTemporaryDirectory();
     moveIntoPlace(promptsDir, 'tide.prompt', 'The tide');
     service = await TestService.start({ promptsDir });
 
@@ -41,7 +41,7 @@ describe('a directory of prompts', () => {
   });
 
   test("names file and line of what can't be published, and publishes the rest", async () => {
-    const promptsDir = temporaryDirectory();
+    const promptsDir = createTemporaryDirectory();
     moveIntoPlace(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
     moveIntoPlace(promptsDir, 'good.prompt', 'model: echo\n---\nHi');
     service = await TestService.start({ promptsDir });
@@ -56,7 +56,7 @@ describe('a directory of prompts', () => {
   });
 
   test('is published once the disk of the store has room', async () => {
-    const promptsDir = temporaryDirectory();
+    const promptsDir = createTemporaryDirectory();
     const clock = new HandClock();
     service = await TestService.start({ promptsDir, clock });
     const database = await openSqlite(path.join(service.dataDir, 'promptrun.db'));
@@ -78,7 +78,7 @@ describe('a directory of prompts', () => {
   });
 
   test('keeps a prompt published if its file is removed', async () => {
-    const promptsDir = temporaryDirectory();
+    const promptsDir = createTemporaryDirectory();
     moveIntoPlace(promptsDir, 'kept.prompt', 'Kept');
     service = await TestService.start({ promptsDir });
     rmSync(path.join(promptsDir, 'kept.prompt'));

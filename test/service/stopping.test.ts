@@ -9,7 +9,11 @@ import {
 import { openDatabase } from '../../src/service/store/open-database.ts';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { type ServiceAnswer, TestService, temporaryDataDir } from '../support/local-service.ts';
+import {
+  createTemporaryDataDir,
+  type ServiceAnswer,
+  TestService,
+} from '../support/local-service.ts';
 
 const SYNC_WINDOW_MS = 120_000;
 const GRACE_MS = 10_000;
@@ -17,7 +21,7 @@ const GRACE_MS = 10_000;
 /** Time for callers to receive their last answers, after the grace. */
 const LAST_ANSWERS_MS = 2000;
 
-async function slowRun(service: TestService, delaySeconds: string): Promise<object> {
+async function buildSlowRun(service: TestService, delaySeconds: string): Promise<object> {
   return {
     promptVersionId: await service.versionOf('sandbox'),
     inputs: {},
@@ -68,7 +72,7 @@ test('many runs at a time cause no warning', async () => {
   const addWarning = (warning: Error): void => void warnings.push(warning);
   process.on('warning', addWarning);
   onTestFinished(() => void process.off('warning', addWarning));
-  const body = await slowRun(service, '130');
+  const body = await buildSlowRun(service, '130');
   const creations = Array.from({ length: 12 }, () => service.post<RunReference>('/runs', body));
   await clock.waitForSleep(130_000, creations.length);
   await service.close();
@@ -81,7 +85,7 @@ describe('a service that is asked to stop', () => {
   test('answers a creation in flight whose run ends within the grace', async () => {
     const clock = new HandClock();
     const service = await TestService.forTest({ clock, graceMs: GRACE_MS });
-    const creation = service.post<Run>('/runs', await slowRun(service, '5'));
+    const creation = service.post<Run>('/runs', await buildSlowRun(service, '5'));
     await clock.waitForSleep(5000);
     const closed = service.close();
     await clock.waitForSleep(GRACE_MS);
@@ -92,9 +96,9 @@ describe('a service that is asked to stop', () => {
 
   test('answers 504 if its run does not end within the grace, and the run continues at the next start', async () => {
     const clock = new HandClock();
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     const first = await TestService.forTest({ clock, dataDir, graceMs: GRACE_MS });
-    const creation = first.post<RunReference>('/runs', await slowRun(first, '130'));
+    const creation = first.post<RunReference>('/runs', await buildSlowRun(first, '130'));
     await clock.waitForSleep(130_000);
     const closed = first.close();
     await clock.waitForSleep(GRACE_MS);
@@ -116,9 +120,9 @@ describe('a service that is asked to stop', () => {
 
   test('does not count as dead, however often it is stopped', async () => {
     const clock = new HandClock();
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     const first = await TestService.forTest({ clock, dataDir, syncWindowMs: SYNC_WINDOW_MS });
-    const creation = first.post<RunReference>('/runs', await slowRun(first, '130'));
+    const creation = first.post<RunReference>('/runs', await buildSlowRun(first, '130'));
     await clock.waitForSleep(130_000);
     await first.close();
     expect((await creation).http).toBe(504);
@@ -137,12 +141,12 @@ describe('a service that is asked to stop', () => {
 
   test('leaves queued runs for the next start, in their order', async () => {
     const clock = new HandClock();
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
 
     const first = await TestService.forTest({ clock, dataDir, maxConcurrentRuns: 1 });
     const creations: Promise<ServiceAnswer<RunReference>>[] = [];
     for (let index = 0; index < 3; index += 1) {
-      creations.push(first.post<RunReference>('/runs', await slowRun(first, '30')));
+      creations.push(first.post<RunReference>('/runs', await buildSlowRun(first, '30')));
       await clock.waitForSleep(SYNC_WINDOW_MS, index + 1);
     }
 
@@ -160,7 +164,7 @@ describe('a service that is asked to stop', () => {
   test('refuses new requests', async () => {
     const clock = new HandClock();
     const service = await TestService.forTest({ clock, graceMs: GRACE_MS });
-    const creation = service.post('/runs', await slowRun(service, '5'));
+    const creation = service.post('/runs', await buildSlowRun(service, '5'));
     await clock.waitForSleep(5000);
     const closed = service.close();
 
@@ -258,7 +262,11 @@ describe('a request whose headers are still arriving when the service is asked t
 });
 
 test('a stopping service looks no further for runs of other processes, since its store closes', async () => {
-  const store = await openDatabase({ dataDir: temporaryDataDir(), clock: serviceClock, env: {} });
+  const store = await openDatabase({
+    dataDir: createTemporaryDataDir(),
+    clock: serviceClock,
+    env: {},
+  });
   let resolveWorkers: (workers: string[]) => void = () => {};
   const workers = new Promise<string[]>(resolve => {
     resolveWorkers = resolve;

@@ -9,8 +9,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 import { COMMAND } from './command.ts';
 import { startCommandHere } from './command-here.ts';
-import { temporaryDirectory } from './context.ts';
-import { commandEnvironment } from './environment.ts';
+import { createTemporaryDirectory } from './context.ts';
+import { buildCommandEnvironment } from './environment.ts';
 
 export interface ToolResult {
   readonly content: readonly { type: string; text?: string; data?: string; mimeType?: string }[];
@@ -40,7 +40,7 @@ interface AgentOptions {
  */
 export async function startAgent(
   flags: readonly string[] = [],
-  { home = temporaryDirectory(), env = {}, client }: AgentOptions = {},
+  { home = createTemporaryDirectory(), env = {}, client }: AgentOptions = {},
 ): Promise<Agent> {
   const transport = new TransportHere(onStdout => {
     const input = new PassThrough();
@@ -51,12 +51,12 @@ export async function startAgent(
 
 /** Starts `promptrun mcp` from the build, as a program with agents starts it. */
 export async function startAgentProcess(): Promise<Agent> {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   let stderr = '';
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [COMMAND, 'mcp'],
-    env: commandEnvironment(home),
+    env: buildCommandEnvironment(home),
     cwd: home,
     stderr: 'pipe',
   });

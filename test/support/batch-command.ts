@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { runInProcess, startInProcess, type TestOptions } from './context.ts';
-import { hastyClock } from './hasty-clock.ts';
+import { createHastyClock } from './hasty-clock.ts';
 
 /** A line of a results file. */
 export interface ResultLine {
@@ -23,7 +23,7 @@ export async function runBatchCommand(
 ): Promise<BatchResult> {
   const argv = ['batch', ...args, '--rate', '0'];
   const { exitCode, stdout, stderr } = await runInProcess(argv, {
-    clock: hastyClock(),
+    clock: createHastyClock(),
     ...options,
   });
   return { exitCode, stdout: stdout(), stderr: stderr() };
@@ -40,7 +40,10 @@ export function startBatchCommand(
   args: readonly string[],
   options: TestOptions,
 ): ReturnType<typeof startInProcess> {
-  return startInProcess(['batch', ...args, '--rate', '0'], { clock: hastyClock(), ...options });
+  return startInProcess(['batch', ...args, '--rate', '0'], {
+    clock: createHastyClock(),
+    ...options,
+  });
 }
 
 export function parseLines(text: string): ResultLine[] {

@@ -1,7 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { PromptService } from '../../src/client/client.ts';
 import type { ClientOptions, RequestEvent } from '../../src/client/request-options.ts';
-import { type Exchange, type ScriptedService, scriptedServiceForTest } from './scripted-service.ts';
+import {
+  type Exchange,
+  type ScriptedService,
+  startScriptedServiceForTest,
+} from './scripted-service.ts';
 
 export const KEY = 'key-of-the-tests-0123456789';
 
@@ -49,21 +53,23 @@ export function testClient(baseUrl: string, options?: Partial<ClientOptions>): T
  * Starts a scripted service, all of whose script must be used, and a client of it; both end with
  * the test.
  */
-export async function scriptedClient(
+export async function startScriptedClient(
   script: readonly Exchange[],
   options?: Partial<ClientOptions>,
 ): Promise<{ service: ScriptedService; client: TestClient }> {
-  const service = await scriptedServiceForTest(...script);
+  const service = await startScriptedServiceForTest(...script);
   return { service, client: testClient(service.baseUrl, options) };
 }
 
 /** Starts both for a script that is given by its exchanges. */
-export function startScript(...script: readonly Exchange[]): ReturnType<typeof scriptedClient> {
-  return scriptedClient(script);
+export function startScript(
+  ...script: readonly Exchange[]
+): ReturnType<typeof startScriptedClient> {
+  return startScriptedClient(script);
 }
 
 /** Returns the error in which a promise ends, of the expected class. */
-export async function rejection<E extends Error>(
+export async function getRejection<E extends Error>(
   promise: Promise<unknown>,
   type: abstract new (...args: never[]) => E,
 ): Promise<E> {

@@ -7,8 +7,13 @@ import { withStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';
 import { isStoreInUse } from '../../src/service/store/sqlite/locked-workers.ts';
 import type { CommandOptions, CommandOutcome } from './command.ts';
-import { type Captured, startInProcess, type TestOptions, temporaryDirectory } from './context.ts';
-import { commandEnvironment } from './environment.ts';
+import {
+  type Captured,
+  createTemporaryDirectory,
+  startInProcess,
+  type TestOptions,
+} from './context.ts';
+import { buildCommandEnvironment } from './environment.ts';
 
 interface HereOptions
   extends Pick<CommandOptions, 'env' | 'home'>,
@@ -18,7 +23,7 @@ interface HereOptions
 }
 
 /** Returns a clock that runs so many times as fast as the machine's; waits keep their order. */
-export function fastClock(times: number): Clock {
+export function createFastClock(times: number): Clock {
   const startedAt = Date.now();
   return {
     ...systemClock,
@@ -40,13 +45,13 @@ export function startCommandHere(
   argv: readonly string[],
   {
     env = {},
-    home = temporaryDirectory(),
+    home = createTemporaryDirectory(),
     stdin = '',
     clock = systemClock,
     onStdout,
   }: HereOptions = {},
 ): CommandHere {
-  const local = localServiceIn(home, env, clock);
+  const local = createLocalServiceIn(home, env, clock);
   const { ended, stdout, stdoutBytes, stderr, raise } = startInProcess(argv, {
     home,
     env,
@@ -95,9 +100,9 @@ export interface ServingHere {
  */
 export async function serveHere(
   flags: readonly string[] = [],
-  { env = {}, home = temporaryDirectory() }: Pick<HereOptions, 'env' | 'home'> = {},
+  { env = {}, home = createTemporaryDirectory() }: Pick<HereOptions, 'env' | 'home'> = {},
 ): Promise<ServingHere> {
-  const local = localServiceIn(home, env, systemClock);
+  const local = createLocalServiceIn(home, env, systemClock);
   const argv = ['serve', '--port', '0', ...flags];
 
   const { ended, stdout, stderr, raise } = startInProcess(argv, {
@@ -128,12 +133,12 @@ export async function serveHere(
   return { baseUrl: readLine(/^listening on (\S+)$/m), key: readLine(/^key: (\S+)$/m), stop };
 }
 
-function localServiceIn(
+function createLocalServiceIn(
   home: string,
   env: Readonly<Record<string, string>>,
   clock: Clock,
 ): LocalService {
-  const fullEnv = commandEnvironment(home, env);
+  const fullEnv = buildCommandEnvironment(home, env);
   return {
     start: options => startEmbedded({ ...options, env: fullEnv, clock }),
     serve: options => startService({ ...options, env: fullEnv }),

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import path from 'node:path';
-import { temporaryDirectory } from './context.ts';
-import { commandEnvironment } from './environment.ts';
+import { createTemporaryDirectory } from './context.ts';
+import { buildCommandEnvironment } from './environment.ts';
 
 /** The command under test: this clone's, or an installed one that the environment names. */
 export const COMMAND =
@@ -63,13 +63,13 @@ export function startCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): RunningCommand {
-  const home = options.home ?? temporaryDirectory();
+  const home = options.home ?? createTemporaryDirectory();
   const child = spawn(
     process.execPath,
     [...(options.nodeArgs ?? []), options.command ?? COMMAND, ...args],
     {
       cwd: options.cwd ?? home,
-      env: commandEnvironment(home, options.env),
+      env: buildCommandEnvironment(home, options.env),
     },
   );
   const stdout = watch(child, 'stdout');

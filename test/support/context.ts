@@ -14,7 +14,7 @@ import { createContext, type HostEnvironment } from '../../src/cli/runtime/creat
 import type { EndingSignal } from '../../src/cli/runtime/signals.ts';
 import { createPlainIo, type Sink } from '../../src/cli/terminal/io.ts';
 import type { Env } from '../../src/utils/env.ts';
-import { environmentWithin } from './environment.ts';
+import { buildEnvironmentWithin } from './environment.ts';
 import { isPosix } from './system.ts';
 
 export interface TestOptions {
@@ -104,7 +104,7 @@ export async function runInProcess(
   argv: readonly string[],
   options: TestOptions = {},
 ): Promise<CommandResult> {
-  const { surroundings, captured } = surround(options);
+  const { surroundings, captured } = createSurroundings(options);
   const exitCode = await runCli(argv, surroundings);
   return { ...captured, exitCode };
 }
@@ -114,7 +114,7 @@ export function startInProcess(
   argv: readonly string[],
   options: TestOptions = {},
 ): Captured & { readonly ended: Promise<number> } {
-  const { surroundings, captured } = surround(options);
+  const { surroundings, captured } = createSurroundings(options);
   return { ...captured, ended: runCli(argv, surroundings) };
 }
 
@@ -125,7 +125,7 @@ export async function testContext(
     readonly prompter?: Prompter;
   } = {},
 ): Promise<TestContext> {
-  const { surroundings, captured } = surround(options);
+  const { surroundings, captured } = createSurroundings(options);
   const io = createPlainIo(surroundings.streams);
   const { ctx, close } = await createContext(
     surroundings,
@@ -158,15 +158,15 @@ export function testClock(start: number = TEST_NOW): Clock {
 }
 
 /** Returns a new directory, which is removed at the end of the test. */
-export function temporaryDirectory(): string {
+export function createTemporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
   onTestFinished(() => removeDirectory(directory));
   return directory;
 }
 
 /** Returns a new directory with these files, which is removed at the end of the test. */
-export function directoryWith(files: Readonly<Record<string, string | Uint8Array>>): string {
-  const home = temporaryDirectory();
+export function createDirectoryWith(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const home = createTemporaryDirectory();
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(home, name);
     mkdirSync(path.dirname(file), { recursive: true });
@@ -185,11 +185,14 @@ export function removeDirectory(directory: string): void {
   }
 }
 
-function surround(options: TestOptions): { surroundings: HostEnvironment; captured: Captured } {
-  const home = options.home ?? temporaryDirectory();
+function createSurroundings(options: TestOptions): {
+  surroundings: HostEnvironment;
+  captured: Captured;
+} {
+  const home = options.home ?? createTemporaryDirectory();
   const { terminal = {}, columns } = options;
-  const stdout = capturingSink(terminal.stdout, columns, options);
-  const stderr = capturingSink(terminal.stderr, columns);
+  const stdout = createCapturingSink(terminal.stdout, columns, options);
+  const stderr = createCapturingSink(terminal.stderr, columns);
   const signals = new EventEmitter();
   const killed: EndingSignal[] = [];
   const exited: number[] = [];
@@ -214,7 +217,7 @@ function surround(options: TestOptions): { surroundings: HostEnvironment; captur
         stdin: () => stdin,
         releaseStdin: () => {},
       },
-      env: { ...environmentWithin(home), ...options.env },
+      env: { ...buildEnvironmentWithin(home), ...options.env },
       cwd: home,
       clock: { ...testClock(), ...options.clock },
       process: Object.assign(signals, {
@@ -247,7 +250,7 @@ function toStandardInput(content: TestOptions['stdin']): NodeJS.ReadStream {
   return stream as NodeJS.ReadStream;
 }
 
-function capturingSink(
+function createCapturingSink(
   isTTY = false,
   columns = 80,
   { readerTakes = Number.POSITIVE_INFINITY, isDiskFull = false, onStdout }: TestOptions = {},

@@ -4,12 +4,12 @@ import path from 'node:path';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** Returns the text of a file of this repository. */
-export function documentText(file: string): string {
+export function readDocument(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8');
 }
 
 /** Returns the lines of the shell blocks in a text, without comments and empty lines. */
-export function shellLines(text: string): string[] {
+export function listShellLines(text: string): string[] {
   return [...text.matchAll(/```sh\n([\s\S]*?)```/gu)]
     .flatMap(([, block = '']) => block.split('\n'))
     .map(line => line.replace(/(^|\s+)#.*$/u, '').trim())
@@ -19,20 +19,20 @@ export function shellLines(text: string): string[] {
 /**
  * Returns the command lines of promptrun in the shell blocks of a text, and in the jobs it shows.
  */
-export function commandsIn(text: string): string[] {
+export function listCommandsIn(text: string): string[] {
   const jobs = [...text.matchAll(/^\s*- (?:run: )?(npx .*)$/gmu)].map(([, line = '']) => line);
-  return [...shellLines(text), ...jobs].flatMap(commandsOfLine);
+  return [...listShellLines(text), ...jobs].flatMap(listLineCommands);
 }
 
 /** Returns the command lines between backticks, which may be incomplete. */
-export function commandsMentionedIn(text: string): string[] {
+export function listMentionedCommands(text: string): string[] {
   return [...text.replace(/```[\s\S]*?```/gu, '').matchAll(/`([^`]+)`/gu)]
     .map(([, code = '']) => code.replace(/\s+/gu, ' '))
-    .flatMap(commandsOfLine);
+    .flatMap(listLineCommands);
 }
 
 /** Returns the command lines of promptrun in one line of a shell. */
-export function commandsOfLine(line: string): string[] {
+export function listLineCommands(line: string): string[] {
   return line
     .split(/ \| | && /u)
     .map(part => part.replace(/^npx (--yes )?/u, ''))

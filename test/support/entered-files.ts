@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { runCommand } from './command.ts';
-import { temporaryDirectory } from './context.ts';
+import { createTemporaryDirectory } from './context.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -30,11 +30,11 @@ interface EnteredFiles {
  * Returns the files of `src/` that a call of the command loads and enters, by the coverage of a
  * readable build.
  */
-export async function filesEnteredBy(
+export async function measureEnteredFiles(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<EnteredFiles> {
-  const directory = temporaryDirectory();
+  const directory = createTemporaryDirectory();
   const dist = path.join(directory, 'dist');
   const script = path.join(import.meta.dirname, 'build-readable.js');
   await promisify(execFile)(process.execPath, [script, dist], { cwd: ROOT });

@@ -4,15 +4,15 @@ import path from 'node:path';
 const CACHE = path.resolve(import.meta.dirname, '../../node_modules/.cache/unpacked');
 
 /** Returns the environment of a command that must know nothing of its machine. */
-export function commandEnvironment(
+export function buildCommandEnvironment(
   home: string,
   added: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  return { ...environmentWithin(home), ...added };
+  return { ...buildEnvironmentWithin(home), ...added };
 }
 
 /** Returns the environment variables that keep a command within a directory. */
-export function environmentWithin(home: string): Record<string, string> {
+export function buildEnvironmentWithin(home: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: home,

@@ -11,7 +11,7 @@ const [LOWEST, BEYOND] = [20_000, 32_768];
  * Returns a port of the loopback address that nobody listens on. Others take it only by its number,
  * so it stays free before its server starts, while that restarts, and once it has ended.
  */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, BEYOND);
     const server = createServer().listen(port, '127.0.0.1');

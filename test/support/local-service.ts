@@ -9,7 +9,7 @@ import {
   type ServiceOptions,
   startService,
 } from '../../src/service/index.ts';
-import { databaseBeside, databaseFor } from './databases/test-database.ts';
+import { createDatabaseFor, findDatabaseBeside } from './databases/test-database.ts';
 import { InterfaceDescription } from './interface-description.ts';
 
 /** An answer of the service, its envelope taken apart. */
@@ -45,10 +45,10 @@ export class TestService {
 
   /** Starts a service that its caller has to close. */
   static async start(options: Partial<ServiceOptions> = {}): Promise<TestService> {
-    const dataDir = options.dataDir ?? temporaryDataDir();
+    const dataDir = options.dataDir ?? createTemporaryDataDir();
     const notices: string[] = [];
     const onNotice = (line: string): void => void notices.push(line);
-    const database = options.databaseUrl ?? (await databaseFor(dataDir));
+    const database = options.databaseUrl ?? (await createDatabaseFor(dataDir));
     const service = await startService({
       env: {},
       onNotice,
@@ -150,7 +150,7 @@ export class TestService {
 }
 
 /** Returns a data directory that is removed when all tests have ended. */
-export function temporaryDataDir(): string {
+export function createTemporaryDataDir(): string {
   return path.join(mkdtempSync(path.join(tmpdir(), 'promptrun-service-')), 'data');
 }
 
@@ -165,7 +165,7 @@ export async function publishPromptFile(
 
   const store = await openStore({
     dataDir,
-    databaseUrl: await databaseBeside(dataDir),
+    databaseUrl: await findDatabaseBeside(dataDir),
     env: {},
     ...(clock && { clock }),
   });
@@ -179,7 +179,7 @@ export async function publishPromptFile(
 
 /** Opens the store of a data directory, next to the services on it. */
 export async function openStoreIn(dataDir: string): ReturnType<typeof openStore> {
-  return await openStore({ dataDir, databaseUrl: await databaseBeside(dataDir), env: {} });
+  return await openStore({ dataDir, databaseUrl: await findDatabaseBeside(dataDir), env: {} });
 }
 
 /** Opens the store of a data directory for a test, at whose end it is closed. */

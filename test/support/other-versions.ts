@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { temporaryDirectory } from './context.ts';
+import { createTemporaryDirectory } from './context.ts';
 import { copyCommand } from './copied-command.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -20,7 +20,7 @@ export type PreviousVersion = { readonly commit: string } | { readonly unknown: 
  * Returns the last tagged version before this commit if it is made as this one is, or else the
  * commit before the newest migration.
  */
-export function previousVersion(): PreviousVersion {
+export function findPreviousVersion(): PreviousVersion {
   const top = runGit('rev-parse', '--show-toplevel');
   if (top === undefined || realpathSync(top) !== realpathSync(ROOT)) {
     return { unknown: 'no git repository' };
@@ -52,7 +52,7 @@ export function previousVersion(): PreviousVersion {
 
 /** Builds a commit's command in a temporary directory; returns its path. */
 export function buildVersion(commit: string): string {
-  const tree = temporaryDirectory();
+  const tree = createTemporaryDirectory();
   const archive = path.join(tree, 'tree.tar');
   execFileSync('git', ['archive', '-o', archive, commit], { cwd: ROOT });
   execFileSync('tar', ['-xf', archive], { cwd: tree });
@@ -83,7 +83,7 @@ export function buildVersion(commit: string): string {
  * returns its path.
  */
 export function buildNextVersion(): string {
-  const tree = temporaryDirectory();
+  const tree = createTemporaryDirectory();
   const command = copyCommand(tree);
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(tree, 'node_modules'));
   const chunks = path.join(tree, 'dist/chunks');

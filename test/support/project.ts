@@ -3,9 +3,9 @@ import path from 'node:path';
 import { localService } from '../../src/main.ts';
 import {
   type CommandResult,
+  createTemporaryDirectory,
   runInProcess,
   type TestOptions,
-  temporaryDirectory,
 } from './context.ts';
 
 /** A prompt that gives its input back. */
@@ -20,7 +20,7 @@ input:
 
 /** A directory of prompt files and their tests, and the command line with the embedded service. */
 export class Project {
-  readonly home = temporaryDirectory();
+  readonly home = createTemporaryDirectory();
 
   constructor(files: Readonly<Record<string, string>>) {
     for (const [name, content] of Object.entries(files)) this.write(name, content);
@@ -38,6 +38,9 @@ export class Project {
 }
 
 /** Returns a project with one prompt, `echo.prompt`, and these cases of it. */
-export function echoProject(cases: string, files: Readonly<Record<string, string>> = {}): Project {
+export function createEchoProject(
+  cases: string,
+  files: Readonly<Record<string, string>> = {},
+): Project {
   return new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `cases:\n${cases}`, ...files });
 }

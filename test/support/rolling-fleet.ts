@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Run } from '../../src/wire/index.ts';
 import { startCommand } from './command.ts';
-import { temporaryDirectory } from './context.ts';
+import { createTemporaryDirectory } from './context.ts';
 import { chatAnswer, FakeProvider } from './providers/fake-provider.ts';
 
 const CALLERS = 4;
@@ -32,7 +32,7 @@ export class RollingFleet {
   key = '';
   readonly #database: string;
   readonly #provider: FakeProvider;
-  readonly #prompts = temporaryDirectory();
+  readonly #prompts = createTemporaryDirectory();
   readonly #instances: Instance[] = [];
   readonly #over = new AbortController();
   #callers: Promise<void>[] = [];
@@ -65,7 +65,7 @@ export class RollingFleet {
   }
 
   async join(command: string): Promise<void> {
-    const dataDir = path.join(temporaryDirectory(), 'data');
+    const dataDir = path.join(createTemporaryDirectory(), 'data');
     mkdirSync(dataDir, { mode: 0o700 });
     const { child, untilStdout, stdout } = startCommand(
       ['serve', '--port', '0', '-q', '--sync-window', '30s', '--prompts', this.#prompts],

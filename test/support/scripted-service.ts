@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { freePort } from './free-port.ts';
+import { findFreePort } from './free-port.ts';
 
 /**
  * Starts a service on a free loopback port that expects these calls, in this order, and answers
@@ -33,7 +33,7 @@ export async function startScriptedService(
 }
 
 /** Starts such a service for one test: at its end, the service is verified and closed. */
-export async function scriptedServiceForTest(
+export async function startScriptedServiceForTest(
   ...script: readonly Exchange[]
 ): Promise<ScriptedService> {
   const service = await startScriptedService(script);
@@ -158,8 +158,8 @@ export function html(
 }
 
 /** Returns the base URL of a port that nobody listens on. */
-export async function deadBaseUrl(): Promise<string> {
-  return `http://127.0.0.1:${await freePort()}/v1`;
+export async function findDeadBaseUrl(): Promise<string> {
+  return `http://127.0.0.1:${await findFreePort()}/v1`;
 }
 
 export class ScriptedService {

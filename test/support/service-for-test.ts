@@ -42,7 +42,7 @@ export async function startServiceForTest(
 
   return {
     service,
-    env: serviceEnv(service.url, service.sessionKey),
+    env: buildServiceEnv(service.url, service.sessionKey),
     runs,
     async settled() {
       while (
@@ -54,6 +54,6 @@ export async function startServiceForTest(
   };
 }
 
-export function serviceEnv(baseUrl: string, key = 'a-key'): Record<string, string> {
+export function buildServiceEnv(baseUrl: string, key = 'a-key'): Record<string, string> {
   return { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
 }

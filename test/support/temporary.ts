@@ -12,7 +12,7 @@ const PLACE = process.platform === 'win32' ? 'TEMP' : 'TMPDIR';
 /**
  * Keeps every temporary directory of the tests in one, which goes with them however a test ends.
  */
-export default function temporary(): (() => void) | undefined {
+export default function keepTemporaryTogether(): (() => void) | undefined {
   // Vitest sets up once for each project.
   if (process.env[TEMPORARY_VARIABLE] !== undefined) return undefined;
 

@@ -6,8 +6,8 @@ import {
   readJournalSteps,
   runBatchCommand,
 } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
+import { createDirectoryWith } from '../../support/context.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 import {
   type Call,
   type Exchange,
@@ -19,7 +19,7 @@ import {
   success,
   versionLookup,
 } from '../../support/scripted-service.ts';
-import { serviceEnv } from '../../support/service-for-test.ts';
+import { buildServiceEnv } from '../../support/service-for-test.ts';
 
 /** The environment of a user who is the only one with the key. */
 export const EXCLUSIVE_KEY = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
@@ -55,7 +55,7 @@ export function creation(name: string, answer: ScriptedAnswer, times?: number): 
   };
 }
 
-export function succeeded(runId: string = randomUUID()): PlainAnswer {
+export function succeededAnswer(runId: string = randomUUID()): PlainAnswer {
   return success({ runId, outputs: [], runStatus: 'succeeded', tokens: 1 });
 }
 
@@ -86,7 +86,7 @@ export async function runBatchAgainst(
   script: readonly Exchange[],
   options: BatchOptions = {},
 ): Promise<BatchResult & { home: string; service: ScriptedService }> {
-  const { rows = 'name\nAda\nBo\n', flags = [], clock = hastyClock(), env = {} } = options;
+  const { rows = 'name\nAda\nBo\n', flags = [], clock = createHastyClock(), env = {} } = options;
   const versionRequest = {
     ...versionExchange,
     answer: (options.version ?? (answer => answer))(versionExchange.answer as PlainAnswer),
@@ -94,7 +94,7 @@ export async function runBatchAgainst(
   const exchanges = [{ ...versionRequest, times: 'any' as const }, ...script, creditsList];
   const service = await startScriptedService(exchanges, { isOrdered: false });
   onTestFinished(() => service.close());
-  const home = options.home ?? directoryWith({ 'names.csv': rows });
+  const home = options.home ?? createDirectoryWith({ 'names.csv': rows });
   const args = [
     VERSION,
     '--from',
@@ -107,7 +107,7 @@ export async function runBatchAgainst(
   ];
 
   const result = await runBatchCommand(args, {
-    env: { ...serviceEnv(service.baseUrl), ...env },
+    env: { ...buildServiceEnv(service.baseUrl), ...env },
     home,
     clock,
   });

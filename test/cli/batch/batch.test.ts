@@ -11,9 +11,9 @@ import {
   readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
 const NAMES = 'name\nAda\nBo\nEve\n';
@@ -21,7 +21,7 @@ const NAMES = 'name\nAda\nBo\nEve\n';
 describe('a batch on the local service', () => {
   test('runs each row once and writes its result', async () => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(
       ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
       { env, home },
@@ -62,7 +62,7 @@ describe('a batch on the local service', () => {
 
   test('prints one line for each row on standard output without --out', async () => {
     const { env } = await startServiceForTest();
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], {
       env,
       home,
@@ -76,7 +76,7 @@ describe('a batch on the local service', () => {
 
   test('--delimiter separates the columns, and --excel keeps answers from becoming formulas', async () => {
     const { env } = await startServiceForTest();
-    const home = directoryWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
+    const home = createDirectoryWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
     const flags = ['--from', 'rows.csv', '--delimiter', '|', '--excel', '--concurrency', '1'];
     const { exitCode } = await runBatchCommand(['hello', ...flags, '--out', 'r.csv'], {
       env,
@@ -109,7 +109,7 @@ describe('a batch on the local service', () => {
   });
 
   test('replays failed rows without advice to run them again', async () => {
-    const home = directoryWith({ 'a.csv': 'note\nAda\n' });
+    const home = createDirectoryWith({ 'a.csv': 'note\nAda\n' });
     const batch = ['sandbox', '--from', 'a.csv', '-o', 'outcome=failed'];
     const options = { home, local: embedded };
     const live = await runBatchCommand([...batch, '--out', 'a.jsonl', '--record', 'rec'], options);
@@ -127,7 +127,7 @@ describe('a batch on the local service', () => {
   });
 
   test('replays recorded rows, and names the nearest recording of a row that is not recorded', async () => {
-    const home = directoryWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
+    const home = createDirectoryWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
     const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];
     const options = { home, local: embedded };
 
@@ -162,7 +162,7 @@ describe('a batch on the local service', () => {
 
   test('names the earlier runs of a row that was run again', async () => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({ 'rows.csv': 'note\na\n' });
+    const home = createDirectoryWith({ 'rows.csv': 'note\na\n' });
     const args = ['sandbox', '--from', 'rows.csv', '-o', 'outcome=failed', '--out', 'r.csv'];
     await runBatchCommand(args, { env, home });
 
@@ -201,7 +201,9 @@ describe('a batch on the local service', () => {
 
   test('a bad row is reported with its line, and the others run', async () => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({ 'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n' });
+    const home = createDirectoryWith({
+      'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n',
+    });
     const { exitCode, stderr } = await runBatchCommand(
       ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'],
       {
@@ -228,7 +230,10 @@ describe('a batch on the local service', () => {
 
   test('--save saves outputs, and the results say where', async () => {
     const { env } = await startServiceForTest();
-    const home = directoryWith({ 'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n', 'm.txt': 'snowy' });
+    const home = createDirectoryWith({
+      'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n',
+      'm.txt': 'snowy',
+    });
     const args = [
       'postcard',
       '--from',
@@ -255,7 +260,7 @@ describe('a batch on the local service', () => {
 
   test('a failed run fails its row', async () => {
     const { env } = await startServiceForTest();
-    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n{"note":"b"}\n' });
+    const home = createDirectoryWith({ 'rows.jsonl': '{"note":"a"}\n{"note":"b"}\n' });
     const { exitCode } = await runBatchCommand(
       ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'],
       { env, home },
@@ -269,9 +274,9 @@ describe('a batch on the local service', () => {
   test('a row waits for a run that outlasts its creation, and the journal keeps its id', async () => {
     const serviceClock = new HandClock();
     const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
-    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    const home = createDirectoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     let steps: JournalStep[] = [];
-    const clock = hastyClock(async () => {
+    const clock = createHastyClock(async () => {
       steps = readJournalSteps(home);
       serviceClock.advance(1000);
     });
@@ -289,7 +294,7 @@ describe('a batch on the local service', () => {
 
   test('--shard runs each row in exactly one of the shards', async () => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     for (const shard of ['1/2', '2/2']) {
       const args = ['hello', '--from', 'names.csv', '--shard', shard, '--out', `${shard[0]}.jsonl`];
       expect((await runBatchCommand(args, { env, home })).exitCode).toBe(0);
@@ -302,7 +307,7 @@ describe('a batch on the local service', () => {
 
   test('--max-failures starts no more rows once that many have failed', async () => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
+    const home = createDirectoryWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
     const args = [
       'sandbox',
       '--from',
@@ -327,7 +332,7 @@ describe('a batch on the local service', () => {
 
   test('--json reports how the batch ended', async () => {
     const { env } = await startServiceForTest();
-    const home = directoryWith({ 'rows.csv': 'name\nAda\nBo,Eve\n' });
+    const home = createDirectoryWith({ 'rows.csv': 'name\nAda\nBo,Eve\n' });
     const { stdout, stderr } = await runBatchCommand(
       ['hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--json'],
       {
@@ -355,7 +360,7 @@ describe('a batch on the local service', () => {
 describe('--sorted', () => {
   /** Runs three rows, the second of which fails before the others are answered. */
   async function runRows(...flags: readonly string[]) {
-    const home = directoryWith({
+    const home = createDirectoryWith({
       'echo.prompt': '---\nmodel: echo\ninput: { schema: { name: string } }\n---\nHello {{name}}\n',
       'rows.jsonl': '{"name":"Ada"}\n{"nmae":"Bo"}\n{"name":"Eve"}\n',
     });
@@ -378,7 +383,7 @@ describe('--sorted', () => {
 
 test('a file without rows is noted, and exits 0', async () => {
   const { env } = await startServiceForTest();
-  const home = directoryWith({ 'names.csv': 'name\n' });
+  const home = createDirectoryWith({ 'names.csv': 'name\n' });
   const { exitCode, stderr } = await runBatchCommand(
     ['hello', '--from', 'names.csv', '--out', 'r.jsonl'],
     {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { computeRequestDigest } from '../../../src/cli/inputs/request-body.ts';
 import { type BatchResult, readLastLines, runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith, type TestOptions } from '../../support/context.ts';
+import { createDirectoryWith, type TestOptions } from '../../support/context.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
 
 /** The rows of a batch of three. */
@@ -62,7 +62,7 @@ export function setUpBatchesToResume() {
       hasJournal = true,
     }: { rows?: string; steps?: object[]; hasJournal?: boolean } = {},
   ): Promise<BatchResult & { home: string }> {
-    const home = directoryWith({ 'names.csv': rows, 'results.jsonl': results });
+    const home = createDirectoryWith({ 'names.csv': rows, 'results.jsonl': results });
     if (hasJournal) writeJournal(home, await findVersion('hello'), steps);
     const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume', ...flags];
     return { home, ...(await runBatch(args, { home })) };
@@ -115,7 +115,7 @@ export function setUpBatchesToResume() {
 
   /** Returns the id of a run of Zoe. */
   async function createRunOfZoe(): Promise<string> {
-    const home = directoryWith({ 'names.csv': 'name\nZoe\n' });
+    const home = createDirectoryWith({ 'names.csv': 'name\nZoe\n' });
     await runBatch(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
       home: home,
     });

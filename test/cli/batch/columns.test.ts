@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { readResultLines, runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
 const REMARKED = {
@@ -11,7 +11,7 @@ const REMARKED = {
 };
 
 test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', async columns => {
-  const home = directoryWith(REMARKED);
+  const home = createDirectoryWith(REMARKED);
   const { exitCode, stderr } = await runBatchCommand(
     [
       'echo.prompt',
@@ -37,7 +37,7 @@ test.each([
   ['image2', { image2: 'a.png' }],
   ['*', { remark: 'friend', image7: 'a.png' }],
 ])('--ignore-columns %s leaves fields of JSON rows out by their names', async (columns, fields) => {
-  const home = directoryWith({
+  const home = createDirectoryWith({
     ...REMARKED,
     'rows.jsonl': `${JSON.stringify({ name: 'Ada', ...fields })}\n`,
   });
@@ -52,7 +52,7 @@ test.each([
 });
 
 test('-m runs every row with another model than the prompt names', async () => {
-  const home = directoryWith(REMARKED);
+  const home = createDirectoryWith(REMARKED);
   const flags = ['--out', 'results.jsonl', '--ignore-columns', '*', '-m', 'card'];
   const { exitCode } = await runBatchCommand(['echo.prompt', '--from', 'rows.csv', ...flags], {
     home,
@@ -74,7 +74,7 @@ test.each([
   '%s refuses a column that the prompt has no input for once, before anything is created',
   async (_, flags) => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({ 'rows.csv': 'nam\nAda\nBo\n' });
+    const home = createDirectoryWith({ 'rows.csv': 'nam\nAda\nBo\n' });
     const args = ['hello', '--from', 'rows.csv', ...flags];
     const { exitCode, stderr } = await runBatchCommand(args, { env, home });
 
@@ -89,7 +89,7 @@ test.each([
 
 test('a header with another separator names both ways to continue, as a shell takes them', async () => {
   const { env } = await startServiceForTest();
-  const home = directoryWith({ 'rows.csv': 'id|name\n1|Ada\n' });
+  const home = createDirectoryWith({ 'rows.csv': 'id|name\n1|Ada\n' });
   const args = ['hello', '--from', 'rows.csv', '--dry-run'];
   const { exitCode, stderr } = await runBatchCommand(args, { env, home });
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import { Project } from '../../support/project.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
@@ -12,7 +12,7 @@ const NAMES = 'name\nAda\nBo\nEve\n';
 describe('batch --dry-run', () => {
   test('checks every row, creates no run, and needs no --out', async () => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({ 'rows.csv': 'name,image\nAda,no.png\nBo,none.png\n' });
+    const home = createDirectoryWith({ 'rows.csv': 'name,image\nAda,no.png\nBo,none.png\n' });
     const { exitCode, stderr } = await runBatchCommand(
       ['hello', '--from', 'rows.csv', '--dry-run'],
       {
@@ -30,7 +30,7 @@ describe('batch --dry-run', () => {
 
   test('opens the images of each row', async () => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith({
+    const home = createDirectoryWith({
       'rows/rows.csv': 'image\nno.png\nnotes.txt\n../secret.png\n/dev/zero\n',
       'rows/notes.txt': 'no picture',
       'secret.png': 'a secret',
@@ -67,7 +67,7 @@ describe('batch --dry-run', () => {
 
   test('exits 0 if nothing is wrong', async () => {
     const { env } = await startServiceForTest();
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--dry-run'], {
       env,
       home,

@@ -9,22 +9,22 @@ import {
   readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
+import { createDirectoryWith } from '../../support/context.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 import {
   failure,
   type PlainAnswer,
   startScriptedService,
   success,
 } from '../../support/scripted-service.ts';
-import { serviceEnv } from '../../support/service-for-test.ts';
+import { buildServiceEnv } from '../../support/service-for-test.ts';
 import {
   creation,
   creditsList,
   HOUR_MS,
   listJournalStates,
   runBatchAgainst,
-  succeeded,
+  succeededAnswer,
   VERSION,
   versionExchange,
 } from './batch-against.ts';
@@ -32,7 +32,7 @@ import {
 test('a refusal by the service fails its row, and the others continue', async () => {
   const { exitCode, home, stderr } = await runBatchAgainst([
     creation('Ada', failure(422, 'VALIDATION_ERROR', 'not like that', ['name is too short'])),
-    creation('Bo', succeeded()),
+    creation('Bo', succeededAnswer()),
   ]);
   expect(exitCode).toBe(EXIT.runFailed);
   expect(stderr).toContain('error: names.csv line 2 (row 1): not like that (VALIDATION_ERROR)');
@@ -46,7 +46,7 @@ test('a refusal by the service fails its row, and the others continue', async ()
 test('a refused key ends the batch; --resume runs the rows without a run, with no other flag', async () => {
   const { exitCode, home, stderr, service } = await runBatchAgainst(
     [
-      creation('Ada', succeeded()),
+      creation('Ada', succeededAnswer()),
       creation('Bo', failure(401, 'UNAUTHORIZED_ERROR', 'who are you')),
     ],
     { rows: 'name\nAda\nBo\nEve\n' },
@@ -89,10 +89,10 @@ test('ten creations in a row that reach nobody end the batch, and --resume runs 
     [100, 10],
     [3, 3],
   ] as const) {
-    const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(rowCount)}` });
+    const home = createDirectoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(rowCount)}` });
     const { exitCode, stderr } = await runBatchCommand(
       [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
-      { home, env: serviceEnv(await startServiceThatGoesAway()) },
+      { home, env: buildServiceEnv(await startServiceThatGoesAway()) },
     );
 
     expect(exitCode).toBe(EXIT.fault);
@@ -125,7 +125,7 @@ test('the journal keeps the id of a run that is still running at --timeout', asy
     {
       rows: 'name\nAda\n',
       flags: ['--timeout', '1h'],
-      clock: hastyClock(ms => (ms === HOUR_MS ? polled : undefined)),
+      clock: createHastyClock(ms => (ms === HOUR_MS ? polled : undefined)),
     },
   );
 
@@ -140,17 +140,17 @@ test('the journal keeps the id of a run that is still running at --timeout', asy
 
 test('a creation is in the journal before the service gets it', async () => {
   let statesAtCreation: string[] = [];
-  const home = directoryWith({ 'names.csv': 'name\nAda\n' });
+  const home = createDirectoryWith({ 'names.csv': 'name\nAda\n' });
   const service = await startScriptedService([
     versionExchange,
     creation('Ada', () => {
       statesAtCreation = listJournalStates(home);
-      return succeeded();
+      return succeededAnswer();
     }),
   ]);
   onTestFinished(() => service.close());
   await runBatchCommand([VERSION, '--from', 'names.csv', '--out', 'results.jsonl'], {
-    env: serviceEnv(service.baseUrl),
+    env: buildServiceEnv(service.baseUrl),
     home,
   });
 
@@ -159,8 +159,8 @@ test('a creation is in the journal before the service gets it', async () => {
 
 test('the version is read once for all rows', async () => {
   const { service } = await runBatchAgainst([
-    creation('Ada', succeeded()),
-    creation('Bo', succeeded()),
+    creation('Ada', succeededAnswer()),
+    creation('Bo', succeededAnswer()),
   ]);
   const paths = service.calls
     .filter(({ method }) => method === 'GET')
@@ -190,15 +190,15 @@ test("an id that is a prompt's runs its latest version", async () => {
         method: 'POST',
         body: body => (body as { promptVersionId: string }).promptVersionId === VERSION,
       },
-      answer: succeeded(),
+      answer: succeededAnswer(),
     },
     creditsList,
   ]);
   onTestFinished(() => service.close());
-  const home = directoryWith({ 'names.csv': 'name\nAda\n' });
+  const home = createDirectoryWith({ 'names.csv': 'name\nAda\n' });
   const args = [promptId, '--from', 'names.csv', '--out', 'results.jsonl'];
   const { exitCode, stderr } = await runBatchCommand(args, {
-    env: serviceEnv(service.baseUrl),
+    env: buildServiceEnv(service.baseUrl),
     home,
   });
 
@@ -215,7 +215,7 @@ test('a row that is only polled lets the next row be created', async () => {
     creation('Ada', failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still going', { runId })),
     creation('Bo', () => {
       otherCreationCount += 1;
-      return succeeded();
+      return succeededAnswer();
     }),
     {
       expect: { path: `/runs/${runId}` },
@@ -235,7 +235,7 @@ test('a row that is only polled lets the next row be created', async () => {
 });
 
 test('rows that would fail again come with the advice to correct them', async () => {
-  const faultyBatch = await runBatchAgainst([creation('Bo', succeeded())], {
+  const faultyBatch = await runBatchAgainst([creation('Bo', succeededAnswer())], {
     rows: 'name\nAda,x\nBo\n',
   });
   expect(faultyBatch.stderr).toContain(

@@ -12,8 +12,8 @@ import {
   runBatchCommand,
   startBatchCommand,
 } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
-import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
+import { createDirectoryWith } from '../../support/context.ts';
+import { createHastyClock, waitUntilAborted } from '../../support/hasty-clock.ts';
 import {
   failure,
   type PlainAnswer,
@@ -22,7 +22,7 @@ import {
   success,
   versionLookup,
 } from '../../support/scripted-service.ts';
-import { serviceEnv, startServiceForTest } from '../../support/service-for-test.ts';
+import { buildServiceEnv, startServiceForTest } from '../../support/service-for-test.ts';
 
 const VERSION = randomUUID();
 
@@ -74,8 +74,8 @@ test.each([
   'the first %s lets running rows finish and starts no more, exit %i',
   async (signal, exitCode) => {
     const { service, pendingAnswers, waitForPending } = await startHoldingService();
-    const home = directoryWith({ 'names.csv': ROWS });
-    const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
+    const home = createDirectoryWith({ 'names.csv': ROWS });
+    const running = startBatchCommand(ARGS, { env: buildServiceEnv(service.baseUrl), home });
     await waitForPending(2);
     running.raise(signal);
 
@@ -96,9 +96,9 @@ test.each([
 
 test('after Ctrl-C, --sorted leaves the lines of standard output in the order of the rows, too', async () => {
   const { service, pendingAnswers, waitForPending } = await startHoldingService();
-  const home = directoryWith({ 'names.csv': ROWS });
+  const home = createDirectoryWith({ 'names.csv': ROWS });
   const args = [VERSION, '--from', 'names.csv', '--sorted', '--concurrency', '3'];
-  const running = startBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
+  const running = startBatchCommand(args, { env: buildServiceEnv(service.baseUrl), home });
   await waitForPending(3);
   running.raise('SIGINT');
 
@@ -116,14 +116,14 @@ test('a row that waits to be sent again does not count as running', async () => 
     'retry-after': '50',
   });
   const { service, pendingAnswers, waitForPending } = await startHoldingService(limitedAnswer);
-  const home = directoryWith({ 'names.csv': ROWS });
+  const home = createDirectoryWith({ 'names.csv': ROWS });
   let isWaiting = false;
-  const clock = hastyClock((ms, signal) => {
+  const clock = createHastyClock((ms, signal) => {
     if (ms < 40_000) return undefined;
     isWaiting = true;
-    return untilAborted(signal);
+    return waitUntilAborted(signal);
   });
-  const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home, clock });
+  const running = startBatchCommand(ARGS, { env: buildServiceEnv(service.baseUrl), home, clock });
   await waitForPending(1);
 
   await expect.poll(() => isWaiting).toBe(true);
@@ -138,9 +138,9 @@ test('a row that waits to be sent again does not count as running', async () => 
 
 test('the second Ctrl-C drops running rows; resuming creates none of them twice', async () => {
   const { service, pendingAnswers, waitForPending } = await startHoldingService();
-  const env = serviceEnv(service.baseUrl);
-  const home = directoryWith({ 'names.csv': ROWS });
-  const clock = hastyClock();
+  const env = buildServiceEnv(service.baseUrl);
+  const home = createDirectoryWith({ 'names.csv': ROWS });
+  const clock = createHastyClock();
   const running = startBatchCommand(ARGS, { env, home, clock });
   await waitForPending(2);
   running.raise('SIGINT');
@@ -165,7 +165,7 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
 });
 
 test('a dropped row whose run has just ended by itself has succeeded', async () => {
-  const home = directoryWith({ 'names.csv': 'name\nAda\n' });
+  const home = createDirectoryWith({ 'names.csv': 'name\nAda\n' });
 
   const drop = (): void => {
     running.raise('SIGINT');
@@ -202,7 +202,7 @@ test('Ctrl-C ends a batch that waits for more rows on standard input', async () 
   const stdin = new Readable({ read() {} });
   stdin.push('{"name":"Ada"}\n');
   const running = startBatchCommand([VERSION, '--from', '-', '--format', 'jsonl'], {
-    env: serviceEnv(service.baseUrl),
+    env: buildServiceEnv(service.baseUrl),
     stdin,
   });
   await waitForPending(1);
@@ -234,7 +234,7 @@ test('rows from standard input run as they come', async () => {
 
 test('a batch without a reader of its results stops with exit 1', async () => {
   const { env, runs } = await startServiceForTest();
-  const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
+  const home = createDirectoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
   const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
   const { stderr, exitCode } = await runBatchCommand(args, { env, home, readerTakes: 10 });
   expect(exitCode).toBe(EXIT.fault);
@@ -244,8 +244,8 @@ test('a batch without a reader of its results stops with exit 1', async () => {
 
 test('--concurrency limits the number of creations that are open at a time', async () => {
   const { service, pendingAnswers, waitForPending } = await startHoldingService();
-  const home = directoryWith({ 'names.csv': ROWS });
-  const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
+  const home = createDirectoryWith({ 'names.csv': ROWS });
+  const running = startBatchCommand(ARGS, { env: buildServiceEnv(service.baseUrl), home });
   await waitForPending(2);
   for (let turn = 0; turn < 20; turn += 1) await new Promise(resolve => setImmediate(resolve));
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { parseLines, runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
 import { isPosix } from '../../support/system.ts';
 
@@ -19,7 +19,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   });
 
   function homeWithPipe(): string {
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
     symlinkSync('pipe', path.join(home, 'link.jsonl'));
     symlinkSync('pipe', path.join(home, 'link.csv'));
@@ -58,7 +58,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   test.each(['/dev/stdout', '-'])(
     'may be standard output as %s, even a terminal, on which control characters are escaped',
     async out => {
-      const home = directoryWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
+      const home = createDirectoryWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
       const { exitCode, stdout } = await runBatchCommand([...BATCH, out], {
         env,
         home,
@@ -73,7 +73,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   );
 
   test('ends the batch once its reader has closed it', async () => {
-    const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
+    const home = createDirectoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
     const pipe = path.join(home, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const batch = runBatchCommand([...BATCH, 'pipe'], { env, home });
@@ -88,7 +88,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   });
 
   test('names the run whose result standard output does not take', async () => {
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     const options = { env, home, readerTakes: 0, isDiskFull: true };
     const { exitCode, stderr } = await runBatchCommand(BATCH.slice(0, -1), options);
     expect(exitCode).toBe(EXIT.fault);
@@ -99,7 +99,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   test.runIf(process.platform === 'linux')(
     'ends the batch if it is full, without a hint to resume',
     async () => {
-      const home = directoryWith({ 'names.csv': NAMES });
+      const home = createDirectoryWith({ 'names.csv': NAMES });
       const { exitCode, stderr } = await runBatchCommand([...BATCH, '/dev/full'], { env, home });
       expect(exitCode).toBe(EXIT.fault);
       expect(stderr).toContain("/dev/full can't be written");

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { readJournalSteps, readLastLines } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
-import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
+import { createDirectoryWith } from '../../support/context.ts';
+import { createHastyClock, waitUntilAborted } from '../../support/hasty-clock.ts';
 import { type Call, failure, type PlainAnswer } from '../../support/scripted-service.ts';
 import {
   createGate,
   creation,
   listJournalStates,
   runBatchAgainst,
-  succeeded,
+  succeededAnswer,
   TOO_MANY,
 } from './batch-against.ts';
 
@@ -22,13 +22,13 @@ describe('too many requests', () => {
       return answer;
     };
 
-    const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
+    const home = createDirectoryWith({ 'names.csv': 'name\nAda\nBo\n' });
     const script = [
       creation('Ada', answerAndKeepKey(TOO_MANY), 2),
-      creation('Ada', answerAndKeepKey(succeeded())),
+      creation('Ada', answerAndKeepKey(succeededAnswer())),
       creation('Bo', () => {
         steps = listJournalStates(home);
-        return succeeded();
+        return succeededAnswer();
       }),
     ];
     const { exitCode, service } = await runBatchAgainst(script, { home });
@@ -51,7 +51,7 @@ describe('too many requests', () => {
   test('a row fails after ten attempts', async () => {
     const { exitCode, home, service } = await runBatchAgainst([
       creation('Ada', TOO_MANY, 10),
-      creation('Bo', succeeded()),
+      creation('Bo', succeededAnswer()),
     ]);
     expect(exitCode).toBe(EXIT.runFailed);
 
@@ -75,7 +75,9 @@ describe('too many requests', () => {
 
   test('a retry-after beyond --timeout ends the batch at once', async () => {
     const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '50' });
-    const clock = hastyClock((ms, signal) => (ms === 10_000 ? untilAborted(signal) : undefined));
+    const clock = createHastyClock((ms, signal) =>
+      ms === 10_000 ? waitUntilAborted(signal) : undefined,
+    );
     const { exitCode, home, stderr } = await runBatchAgainst([creation('Ada', later)], {
       clock,
       flags: ['--timeout', '10s'],
@@ -93,17 +95,17 @@ describe('too many requests', () => {
     const soon = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'soon', null, { 'retry-after': '50' });
     const gates = [createGate(), createGate()];
     let sleepCount = 0;
-    const clock = hastyClock((ms, signal) => {
+    const clock = createHastyClock((ms, signal) => {
       if (ms < 40_000 || sleepCount === gates.length) return undefined;
       gates[sleepCount]?.open();
       sleepCount += 1;
-      return untilAborted(signal);
+      return waitUntilAborted(signal);
     });
 
     const script = [
       creation('Ada', soon),
       creation('Bo', () => gates[1]?.opened.then(() => later) ?? later),
-      creation('Dee', () => gates[0]?.opened.then(() => succeeded()) ?? succeeded()),
+      creation('Dee', () => gates[0]?.opened.then(() => succeededAnswer()) ?? succeededAnswer()),
     ];
 
     const { exitCode, stderr, home, service } = await runBatchAgainst(script, {

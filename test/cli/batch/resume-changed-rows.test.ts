@@ -10,7 +10,7 @@ import {
   readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import {
   formatFailedLine,
   formatSucceededLine,
@@ -58,7 +58,7 @@ describe('rows that have changed since they were sent', () => {
   test('are refused if they come from standard input', async () => {
     const doneLine = formatSucceededLine(1);
     const { runId } = JSON.parse(doneLine) as { runId: string };
-    const home = directoryWith({ 'results.jsonl': doneLine });
+    const home = createDirectoryWith({ 'results.jsonl': doneLine });
     const ended = { row: 1, id: '1', state: 'succeeded', runId };
     writeJournal(home, await findVersion('hello'), [await buildCreationStep(1, 'Ada'), ended]);
     const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
@@ -134,7 +134,7 @@ describe('without its journal', () => {
       runBatch([...args, ...flags], { home });
 
     test('are refused, or treated as --changed says', async () => {
-      const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
+      const home = createDirectoryWith({ 'names.csv': 'name\nAda\nBo\n' });
       expect((await batch(home)).exitCode).toBe(0);
 
       writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nZoe\n');
@@ -154,7 +154,7 @@ describe('without its journal', () => {
     });
 
     test('are refused if another prompt is run', async () => {
-      const home = directoryWith({ 'notes.csv': 'note\na\n', 'names.csv': 'name\nAda\n' });
+      const home = createDirectoryWith({ 'notes.csv': 'note\na\n', 'names.csv': 'name\nAda\n' });
       expect((await batch(home)).exitCode).toBe(0);
       const other = ['sandbox', '--from', 'notes.csv', '--out', 'results.jsonl', '--resume'];
       const { exitCode, stderr } = await runBatch(other, { home });
@@ -218,7 +218,7 @@ test.each([
   async (rows, faulty, correct, out) => {
     const prompt =
       '---\nmodel: echo\ninput:\n  schema:\n    name: string\n    shout?: boolean\n---\nHi {{name}}\n';
-    const home = directoryWith({ 'hi.prompt': prompt, [rows]: faulty });
+    const home = createDirectoryWith({ 'hi.prompt': prompt, [rows]: faulty });
     const args = ['hi.prompt', '--from', rows, '--out', out];
     const first = await runBatchCommand(args, { home, env: {}, local: embedded });
 
@@ -246,7 +246,7 @@ test.each([
 );
 
 test('a corrected row counts as new, because the journal that knew it is gone', async () => {
-  const home = directoryWith({
+  const home = createDirectoryWith({
     'rows.csv': 'name\nAda\n',
     'results.csv': 'name,runId,runStatus,error,output1\nAd,,failed,x,\n',
   });

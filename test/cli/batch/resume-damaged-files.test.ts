@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { readLastLines, runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 import { formatSucceededLine, NAMES, SLEEPY, setUpBatchesToResume } from './batches-to-resume.ts';
 
@@ -27,7 +27,7 @@ test.each([
 });
 
 test('a torn last line of the journal counts as a step that was not taken', async () => {
-  const home = directoryWith({
+  const home = createDirectoryWith({
     'names.csv': NAMES,
     'results.jsonl': formatSucceededLine(1) + formatSucceededLine(3),
   });
@@ -60,7 +60,7 @@ test.each([
 
 test('a table with a run of a row that is missing in the input is refused and stays unchanged', async () => {
   const table = 'name,runId,runStatus,error,output1\nAda,r1,succeeded,,Hi\n';
-  const home = directoryWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
+  const home = createDirectoryWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
   const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--new-rows'];
   const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
   expect(exitCode).toBe(EXIT.usage);
@@ -75,12 +75,12 @@ test.each([
 ])(
   'results in %s that are %s while the batch runs are fetched again without a run',
   async (out, change, replacement) => {
-    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    const home = createDirectoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     const file = path.join(home, out);
     const args = SLEEPY.map(arg => (arg === 'results.jsonl' ? out : arg));
     const serviceClock = new HandClock();
     const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
-    const clock = hastyClock(async () => {
+    const clock = createHastyClock(async () => {
       rmSync(file, { force: true });
       if (replacement !== undefined) writeFileSync(file, replacement);
       serviceClock.advance(1000);

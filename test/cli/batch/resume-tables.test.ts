@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import { setUpBatchesToResume } from './batches-to-resume.ts';
 
 const { runBatch, countCreatedRuns, writeJournal, findVersion, buildCreationStep } =
@@ -19,7 +19,7 @@ describe('a table of results', () => {
   const args = ['hello', '--from', 'names.csv', '--out', 'results.csv', '--concurrency', '1'];
 
   test("has the rows' own columns, then the columns of their results", async () => {
-    const home = directoryWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
+    const home = createDirectoryWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
     const { exitCode } = await runBatch(args, { home });
 
     expect(exitCode).toBe(EXIT.runFailed);
@@ -34,7 +34,7 @@ describe('a table of results', () => {
   });
 
   test('can be resumed: its rows are recognised by their columns, each in one line', async () => {
-    const home = directoryWith({ 'names.csv': 'name\nAda\n\n' });
+    const home = createDirectoryWith({ 'names.csv': 'name\nAda\n\n' });
     await runBatch(args, { home });
     const before = readTable(home);
     writeFileSync(path.join(home, 'names.csv'), 'name\nBo\nAda\n');
@@ -49,7 +49,7 @@ describe('a table of results', () => {
   test.each(['before its first row', 'at its first row'])(
     'keeps its results if a batch of more rows dies %s',
     async when => {
-      const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
+      const home = createDirectoryWith({ 'names.csv': 'name\nAda\nBo\n' });
       await runBatch(args, { home });
       const [, ada, bo] = readTable(home);
       writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nBo\nCy\n');
@@ -71,7 +71,7 @@ describe('a table of results', () => {
   test.each(['na', '\0'.repeat(64), ''])(
     'is rebuilt from the journal if a crash left only %j of it',
     async torn => {
-      const home = directoryWith({ 'names.csv': 'name\nCy\n', 'results.csv': torn });
+      const home = createDirectoryWith({ 'names.csv': 'name\nCy\n', 'results.csv': torn });
       const runId = randomUUID();
       const result = { row: 1, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
       const end = { row: 1, id: '1', state: 'succeeded', runId, error: null, result };
@@ -89,7 +89,7 @@ describe('a table of results', () => {
   );
 
   test('puts its results before those of a batch of more rows that died', async () => {
-    const home = directoryWith({ 'names.csv': 'name\nAda\n' });
+    const home = createDirectoryWith({ 'names.csv': 'name\nAda\n' });
     await runBatch(args, { home });
     const [, ada] = readTable(home);
     writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nCy\n');
@@ -112,7 +112,7 @@ describe('a table of results', () => {
   test.each([';', '\t'])(
     'can be resumed after a spreadsheet has saved it with %j between its cells',
     async separator => {
-      const home = directoryWith({ 'names.csv': 'name\nAda\n' });
+      const home = createDirectoryWith({ 'names.csv': 'name\nAda\n' });
       await runBatch(args, { home });
       const file = path.join(home, 'results.csv');
       const before = readFileSync(file, 'utf8');

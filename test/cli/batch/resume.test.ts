@@ -7,9 +7,9 @@ import { lockFile } from '../../../src/files/writing/lock.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { type BatchResult, readLastLines, runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith, TEST_NOW } from '../../support/context.ts';
+import { createDirectoryWith, TEST_NOW } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 import {
   formatFailedLine,
@@ -43,7 +43,7 @@ test('rows that succeeded stay as they are, and the others run', async () => {
 });
 
 test('a results file that does not exist yet is created', async () => {
-  const home = directoryWith({ 'names.csv': NAMES });
+  const home = createDirectoryWith({ 'names.csv': NAMES });
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
   expect((await runBatch(args, { home })).exitCode).toBe(0);
   expect(await countCreatedRuns()).toBe(3);
@@ -128,7 +128,7 @@ test("a run that only the machine's journal knows is waited for", async () => {
   const runId = await createRunOfZoe();
   const step = await buildCreationStep(2, 'Bo');
   const { journalId: id, time, promptVersionId } = step as Record<string, string>;
-  const home = directoryWith({
+  const home = createDirectoryWith({
     'names.csv': NAMES,
     'results.jsonl': formatSucceededLine(1) + formatSucceededLine(3),
   });
@@ -186,7 +186,7 @@ test('a run that the service no longer has fails its row, and --retry-failed loo
 });
 
 test('--resume --dry-run checks and prices only the rows that are left, and changes no file', async () => {
-  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': formatSucceededLine(1) });
+  const home = createDirectoryWith({ 'names.csv': NAMES, 'results.jsonl': formatSucceededLine(1) });
   const options = { home, env: {}, local: embedded };
   const args = [
     'hello',
@@ -210,7 +210,7 @@ test('--resume --dry-run checks and prices only the rows that are left, and chan
 });
 
 test('--resume starts no new batch if the name of the results is misspelt', async () => {
-  const home = directoryWith({
+  const home = createDirectoryWith({
     'names.csv': NAMES,
     'results.jsonl': formatSucceededLine(1) + formatSucceededLine(2) + formatSucceededLine(3),
   });
@@ -239,7 +239,7 @@ test('--resume starts no new batch if the name of the results is misspelt', asyn
 });
 
 test('a second batch on the same file is refused while the first one runs', async () => {
-  const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
+  const home = createDirectoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
   const args = [...SLEEPY, '--resume'];
 
   // Its creation is answered at once, and it asks for its run only once the second batch has ended.
@@ -249,7 +249,7 @@ test('a second batch on the same file is refused while the first one runs', asyn
   const secondRefused = new Promise<void>(resolve => {
     letFirstContinue = resolve;
   });
-  const clock = hastyClock(() => secondRefused.then(() => serviceClock.advance(1000)));
+  const clock = createHastyClock(() => secondRefused.then(() => serviceClock.advance(1000)));
   const first = runBatchCommand(args, { env, home, clock });
 
   await expect
@@ -267,10 +267,10 @@ test('a second batch on the same file is refused while the first one runs', asyn
 });
 
 test('a batch waits up to a second for the lock of a process that is being killed', async () => {
-  const home = directoryWith({ 'rows.csv': 'name\nAda\n' });
+  const home = createDirectoryWith({ 'rows.csv': 'name\nAda\n' });
   const lock = lockFile(toContainedPath(path.join(home, 'results.jsonl')));
   const args = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
-  const clock = hastyClock(async () => lock?.());
+  const clock = createHastyClock(async () => lock?.());
   const { exitCode } = await runBatch(args, { home, clock });
   expect(exitCode).toBe(0);
 });
@@ -284,7 +284,7 @@ function readIfExists(file: string): string {
 }
 
 test('an output that could not be saved is fetched again, and its run is not created again', async () => {
-  const home = directoryWith({ 'rows.csv': 'place\nLisbon\n' });
+  const home = createDirectoryWith({ 'rows.csv': 'place\nLisbon\n' });
 
   // A name that the file system does not take.
   const pictures = 'p'.repeat(300);

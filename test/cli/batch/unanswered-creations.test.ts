@@ -8,8 +8,8 @@ import {
   readResultLines,
   runBatchCommand,
 } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
+import { createDirectoryWith } from '../../support/context.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 import {
   type Exchange,
   type Fault,
@@ -18,13 +18,13 @@ import {
   startScriptedService,
   success,
 } from '../../support/scripted-service.ts';
-import { serviceEnv } from '../../support/service-for-test.ts';
+import { buildServiceEnv } from '../../support/service-for-test.ts';
 import {
   creation,
   EXCLUSIVE_KEY,
   emptyRunList,
   runBatchAgainst,
-  succeeded,
+  succeededAnswer,
   VERSION,
   versionExchange,
 } from './batch-against.ts';
@@ -32,7 +32,7 @@ import {
 describe('a creation without an answer', () => {
   test('ends the command with exit 1 if none of its requests was answered', async () => {
     const rows = 'name\nAda\nBo\n';
-    const home = directoryWith({ 'names.csv': rows });
+    const home = createDirectoryWith({ 'names.csv': rows });
     const service = await startScriptedService([
       versionExchange,
       creation('Ada', 'reset-after-body', 2),
@@ -44,7 +44,7 @@ describe('a creation without an answer', () => {
     const run = (out: string): Promise<BatchResult> =>
       runBatchCommand([VERSION, '--from', 'names.csv', '--out', out], {
         home,
-        env: serviceEnv(service.baseUrl),
+        env: buildServiceEnv(service.baseUrl),
       });
 
     expect((await run('first.jsonl')).exitCode).toBe(EXIT.runFailed);
@@ -57,7 +57,7 @@ describe('a creation without an answer', () => {
     const { exitCode, home, stderr, service } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
       emptyRunList,
-      creation('Bo', succeeded()),
+      creation('Bo', succeededAnswer()),
     ]);
     expect(exitCode).toBe(EXIT.runFailed);
 
@@ -93,7 +93,7 @@ describe('a creation without an answer', () => {
         },
         times: 'any',
       },
-      creation('Bo', succeeded()),
+      creation('Bo', succeededAnswer()),
     ]);
     for (const runId of runs) expect(stderr).toContain(`promptrun runs wait ${runId}`);
 
@@ -104,7 +104,7 @@ describe('a creation without an answer', () => {
     const { stderr, exitCode } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
       { ...emptyRunList, answer: failure(400, 'VALIDATION_ERROR', 'no list') },
-      creation('Bo', succeeded()),
+      creation('Bo', succeededAnswer()),
     ]);
     expect(exitCode).toBe(EXIT.runFailed);
     expect(stderr).not.toContain('No matching run was found');
@@ -131,8 +131,8 @@ describe('a creation without an answer', () => {
             success({ rows: [{ ...row, createdAt: new Date().toISOString() }], hasMore: false }),
           times: 'any',
         },
-        { expect: { path: `/runs/${runId}` }, answer: succeeded(runId) },
-        creation('Bo', succeeded()),
+        { expect: { path: `/runs/${runId}` }, answer: succeededAnswer(runId) },
+        creation('Bo', succeededAnswer()),
       ],
       EXCLUSIVE_KEY,
     );
@@ -147,7 +147,7 @@ describe('a creation without an answer', () => {
   test('fails its row if the service answers with its own fault, although a run may exist', async () => {
     const script = [
       creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')),
-      creation('Bo', succeeded()),
+      creation('Bo', succeededAnswer()),
     ];
     const { exitCode, home } = await runBatchAgainst(script);
 
@@ -157,7 +157,7 @@ describe('a creation without an answer', () => {
       'oh no; it may have created a run anyway (SERVER_ERROR)',
     );
 
-    const again = await runBatchAgainst([creation('Ada', succeeded())], {
+    const again = await runBatchAgainst([creation('Ada', succeededAnswer())], {
       home,
       flags: ['--resume', '--retry-failed'],
     });
@@ -169,8 +169,8 @@ describe('a creation without an answer', () => {
     const script = [
       creation('Ada', 'reset-after-body'),
       creation('Ada', keepingKeys(failure(500, 'SERVER_ERROR', 'oh no'))),
-      creation('Ada', keepingKeys(succeeded())),
-      creation('Bo', keepingKeys(succeeded())),
+      creation('Ada', keepingKeys(succeededAnswer())),
+      creation('Bo', keepingKeys(succeededAnswer())),
     ];
     const { exitCode, home, service } = await runBatchAgainst(script, { version: keepingKeys });
 
@@ -190,7 +190,7 @@ describe('a creation without an answer', () => {
     const { home } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
       emptyRunList,
-      creation('Bo', succeeded()),
+      creation('Bo', succeededAnswer()),
     ]);
     const left = await runBatchAgainst([emptyRunList], {
       home,
@@ -200,8 +200,8 @@ describe('a creation without an answer', () => {
     expect(left.exitCode).toBe(EXIT.runFailed);
     expect(left.stderr).toContain('1 in doubt');
 
-    const clock = hastyClock();
-    const script = [emptyRunList, creation('Ada', succeeded())];
+    const clock = createHastyClock();
+    const script = [emptyRunList, creation('Ada', succeededAnswer())];
     const again = await runBatchAgainst(script, {
       home,
       clock,
@@ -232,7 +232,7 @@ describe('a creation without an answer', () => {
 
     const { service } = await runBatchAgainst([
       creation('Ada', 'reset-after-body'),
-      creation('Bo', succeeded()),
+      creation('Bo', succeededAnswer()),
       pages,
     ]);
     expect(
@@ -281,14 +281,14 @@ describe('several creations at a time', () => {
         }),
         creation('Bo', async () => {
           await arrive();
-          return succeeded(bo);
+          return succeededAnswer(bo);
         }),
         {
           expect: { method: 'GET', path: '/runs' },
           answer: success({ rows: [listedRun(bo), listedRun(ada)], hasMore: false }),
           times: 'any',
         },
-        { expect: { path: `/runs/${ada}` }, answer: succeeded(ada) },
+        { expect: { path: `/runs/${ada}` }, answer: succeededAnswer(ada) },
       ],
       { flags: ['--concurrency', '2', '--json'], ...EXCLUSIVE_KEY },
     );
@@ -300,15 +300,15 @@ describe('several creations at a time', () => {
 
   test('if two answers were lost and one run is found, neither row gets it', async () => {
     const arrive = createBarrier(2);
-    const lostCreation = async (): Promise<Fault> => {
+    const loseCreation = async (): Promise<Fault> => {
       await arrive();
       return 'reset-after-body';
     };
 
     const { exitCode, home, stderr } = await runBatchAgainst(
       [
-        creation('Ada', lostCreation),
-        creation('Bo', lostCreation),
+        creation('Ada', loseCreation),
+        creation('Bo', loseCreation),
         {
           expect: { method: 'GET', path: '/runs' },
           answer: success({ rows: [listedRun(randomUUID())], hasMore: false }),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith, runInProcess } from '../../support/context.ts';
+import { createDirectoryWith, runInProcess } from '../../support/context.ts';
 import { Project } from '../../support/project.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
 import { isPosix } from '../../support/system.ts';
@@ -74,7 +74,7 @@ describe('usage errors of batch', () => {
     ],
   ])('%j is refused, exit 2, and leaves no file', async (args, message) => {
     const { env, runs } = service;
-    const home = directoryWith({
+    const home = createDirectoryWith({
       'names.csv': NAMES,
       'names.txt': NAMES,
       'names.xlsx': 'PK',
@@ -96,7 +96,7 @@ describe('usage errors of batch', () => {
   });
 
   test('--max-cost is refused on another service before that is asked for anything', async () => {
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:1/v1', PROMPTRUN_API_KEY: 'a-key' };
     for (const command of [
       ['run', 'hello', '-i', 'name=Ada'],
@@ -113,7 +113,7 @@ describe('usage errors of batch', () => {
 
   test('a target that does not exist is reported before any row runs', async () => {
     const { env } = service;
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     const { exitCode } = await runBatchCommand(
       ['nobody', '--from', 'names.csv', '--out', 'r.jsonl'],
       {
@@ -126,7 +126,7 @@ describe('usage errors of batch', () => {
 
   test('a run option that no model lists is refused once for all rows', async () => {
     const { env, runs } = service;
-    const home = directoryWith({ 'names.csv': NAMES });
+    const home = createDirectoryWith({ 'names.csv': NAMES });
     const args = ['hello', '--from', 'names.csv', '--out', 'r.jsonl', '-o', 'sped=high'];
     const { exitCode } = await runBatchCommand(args, { env, home });
     expect(exitCode).toBe(EXIT.usage);
@@ -138,7 +138,7 @@ test.each([
   ['a column without an input', 'nam\nAda\n'],
   ['a column that is named twice', 'name,name\nAda,Bo\n'],
 ])('%s on standard input leaves no file behind', async (_, stdin) => {
-  const home = directoryWith({});
+  const home = createDirectoryWith({});
   const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl'];
   const { exitCode } = await runBatchCommand(args, { env: {}, home, local: embedded, stdin });
   expect(readdirSync(home).filter(name => name.startsWith('results'))).toEqual([]);

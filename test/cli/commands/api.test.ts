@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
 
@@ -136,7 +136,7 @@ describe('the body of api', () => {
   });
 
   it('sends a file or standard input byte for byte', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'body.json'), '{ "a":\n1 }');
     const echoBody = (call: { bytes: Buffer }): ReturnType<typeof success> =>
       success(call.bytes.toString('utf8'));

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { machine } from './prompts/local-machine.ts';
+import { createMachine } from './prompts/local-machine.ts';
 
 it('config path shows every file and directory with its contents', async () => {
-  const { home, promptrun } = machine();
+  const { home, promptrun } = createMachine();
   const env = { HOME: home, XDG_CACHE_HOME: '' };
   const { stdout } = await promptrun(['config', 'path', '--json'], { env });
   const storedItems = JSON.parse(stdout) as { name: string; path: string }[];

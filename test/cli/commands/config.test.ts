@@ -3,11 +3,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 
 /** Runs command lines one after another in the same home directory. */
 async function runInOneHome(...lines: string[][]) {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const results = [];
   for (const line of lines) results.push(await runInProcess(line, { home }));
   return results;
@@ -61,7 +61,7 @@ describe('config', () => {
   });
 
   it('expands ~ in saveDir, which cmd.exe and PowerShell leave as it is', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const options = { home, env: { HOME: path.join(home, 'ada') }, local: localService };
     await runInProcess(['config', 'set', 'saveDir', '~/pictures'], options);
     const { exitCode } = await runInProcess(

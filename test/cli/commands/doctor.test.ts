@@ -3,17 +3,17 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 import {
-  deadBaseUrl,
   type Exchange,
   failure,
-  scriptedServiceForTest,
+  findDeadBaseUrl,
+  startScriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
 
 async function startServiceForEnv(...script: Exchange[]) {
-  const service = await scriptedServiceForTest(...script);
+  const service = await startScriptedServiceForTest(...script);
   return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
 }
 
@@ -68,7 +68,7 @@ describe('doctor', () => {
   });
 
   it('returns the exit code of an unreachable service, after one try', async () => {
-    const env = { PROMPTRUN_BASE_URL: await deadBaseUrl(), PROMPTRUN_API_KEY: 'k' };
+    const env = { PROMPTRUN_BASE_URL: await findDeadBaseUrl(), PROMPTRUN_API_KEY: 'k' };
     const { exitCode, stdout, stderr } = await runInProcess(['doctor', '--debug'], { env });
     expect(stdout()).toMatch(/^reachability\tfailed\t/m);
     expect(stderr().match(/debug: GET .* failed after/g)).toHaveLength(1);
@@ -76,7 +76,7 @@ describe('doctor', () => {
   });
 
   it('returns the exit code of an unusable configuration, and sends nothing', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'config'));
     writeFileSync(path.join(home, 'config', 'config.json'), '{');
     const { exitCode, stdout } = await runInProcess(['doctor'], { home });
@@ -85,7 +85,7 @@ describe('doctor', () => {
   });
 
   it('reports a damaged local store as a failed check', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'data'), { mode: 0o700 });
     writeFileSync(path.join(home, 'data', 'promptrun.db'), 'not a database '.repeat(100));
     const { exitCode, stdout } = await runInProcess(['doctor'], { home, local: localService });

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/certificates/loopback-certificate.ts';
-import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess, TEST_NOW } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import {
   type Exchange,
   failure,
   html,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
 
@@ -113,23 +113,23 @@ describe('a key that is refused', () => {
   const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'), times: 'any' };
 
   it('names the source of the refused key', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
       refused,
     );
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const { baseUrl } = service;
-    const command = async (argv: string[], more: object = {}): Promise<string> =>
+    const runLine = async (argv: string[], more: object = {}): Promise<string> =>
       (await runInProcess(argv, { home, ...more })).stderr();
-    await command(['profile', 'add', 'work', '--base-url', baseUrl]);
-    await command(['login', '--profile', 'work', '--no-keychain'], { stdin: 'stored-key' });
+    await runLine(['profile', 'add', 'work', '--base-url', baseUrl]);
+    await runLine(['login', '--profile', 'work', '--no-keychain'], { stdin: 'stored-key' });
 
-    expect(await command(['api', 'GET', '/me', '--profile', 'work'])).toContain(
+    expect(await runLine(['api', 'GET', '/me', '--profile', 'work'])).toContain(
       'The key of profile work was refused. Store another one with: promptrun login --profile work\n',
     );
 
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'other-key' };
-    expect(await command(['api', 'GET', '/me'], { env })).toContain(
+    expect(await runLine(['api', 'GET', '/me'], { env })).toContain(
       'The key in PROMPTRUN_API_KEY was refused',
     );
   });

@@ -23,7 +23,7 @@ async function renderPlainGuide(markdown: string, columns: number): Promise<stri
 /**
  * Returns the words of a text in alphabetical order: the cells of a table stand beside each other.
  */
-function sortedWords(text: string): string[] {
+function sortWords(text: string): string[] {
   return (text.match(/[\p{L}\p{N}]+/gu) ?? []).toSorted();
 }
 
@@ -94,7 +94,7 @@ describe('a guide on a terminal', () => {
     const withoutLinks = markdown.replaceAll(/\]\([^)\s]*\)/gu, ']').replaceAll(/^ *```.*$/gmu, '');
     const shown = wide.replaceAll(/ \((?:https?:[^)]*|promptrun help [\w-]+)\)/gu, '');
 
-    expect(sortedWords(shown)).toEqual(sortedWords(withoutLinks));
+    expect(sortWords(shown)).toEqual(sortWords(withoutLinks));
   });
 
   it('is Markdown in a pipe, unless FORCE_COLOR asks for colours', async () => {
@@ -132,9 +132,9 @@ describe('help on a narrow terminal', () => {
 
     expect(narrow?.split('\n').filter(line => line.length > 40 && /\S \S/u.test(line))).toEqual([]);
 
-    const words = (text = ''): string[] =>
+    const splitWords = (text = ''): string[] =>
       text.split(/\s+/u).filter(word => word !== '\\' && word !== '#');
-    expect(words(narrow).toSorted()).toEqual(words(wide).toSorted());
+    expect(splitWords(narrow).toSorted()).toEqual(splitWords(wide).toSorted());
   });
 
   it('puts descriptions below their flags, and breaks command lines so that they can be pasted', async () => {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 
-const createOptions = () => ({ home: temporaryDirectory(), local: localService });
+const createOptions = () => ({ home: createTemporaryDirectory(), local: localService });
 
 it('creates a key, printed once, and lists it without its text', async () => {
   const options = createOptions();
@@ -60,12 +60,12 @@ it('revokes a key by the beginning of its id, if no other begins so', async () =
   const options = createOptions();
   await runInProcess(['keys', 'create'], options);
   const id = (await runInProcess(['keys', 'list', '--query', '[0].id'], options)).stdout().trim();
-  const revoke = async (name: string) =>
+  const revokeKey = async (name: string) =>
     (await runInProcess(['keys', 'revoke', name], options)).exitCode;
 
-  expect(await revoke('zzzz')).toBe(EXIT.notFound);
-  expect(await revoke('')).toBe(EXIT.usage);
-  expect(await revoke(id.slice(0, 8))).toBe(0);
+  expect(await revokeKey('zzzz')).toBe(EXIT.notFound);
+  expect(await revokeKey('')).toBe(EXIT.usage);
+  expect(await revokeKey(id.slice(0, 8))).toBe(0);
 
   for (let key = 0; key < 10; key += 1) await runInProcess(['keys', 'create'], options);
 
@@ -80,7 +80,7 @@ it('revokes a key by the beginning of its id, if no other begins so', async () =
   // Seventeen ids have sixteen possible first digits, so two begin alike.
   const sharedDigit =
     ids.find((one, index) => ids.findIndex(other => other[0] === one[0]) !== index)?.[0] ?? '';
-  expect(await revoke(sharedDigit)).toBe(EXIT.usage);
+  expect(await revokeKey(sharedDigit)).toBe(EXIT.usage);
 });
 
 it('changes the credits and the plan of a user', async () => {

@@ -9,7 +9,7 @@ import { runInProcess, startInProcess, testContext } from '../../support/context
 import {
   type Exchange,
   failure,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
 
@@ -27,7 +27,7 @@ function readConfigFile(home: string, file: string): unknown {
 
 describe('login', () => {
   it('checks the key from standard input and stores it for the profile default', async () => {
-    const { origin, baseUrl } = await scriptedServiceForTest(KEY_CHECK);
+    const { origin, baseUrl } = await startScriptedServiceForTest(KEY_CHECK);
     const { exitCode, stdout, stderr, home } = await runInProcess(
       ['login', '--no-keychain', '--base-url', origin],
       {
@@ -54,7 +54,7 @@ describe('login', () => {
   });
 
   it('stores nothing if the service refuses the key', async () => {
-    const { origin } = await scriptedServiceForTest({
+    const { origin } = await startScriptedServiceForTest({
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key'),
     });
     const { exitCode, stderr, home } = await runInProcess(['login', '--base-url', origin], {
@@ -68,7 +68,7 @@ describe('login', () => {
   });
 
   it('names the base URL if the service does not have its path', async () => {
-    const { origin } = await scriptedServiceForTest({
+    const { origin } = await startScriptedServiceForTest({
       answer: failure(404, 'NOT_FOUND_ERROR', 'the route does not exist'),
     });
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', `${origin}/v2`], {
@@ -81,7 +81,7 @@ describe('login', () => {
   });
 
   it('asks for the key on a terminal, naming the host that gets it', async () => {
-    const { origin } = await scriptedServiceForTest(KEY_CHECK);
+    const { origin } = await startScriptedServiceForTest(KEY_CHECK);
     const asked: string[] = [];
     const prompter = {
       secret: ({ message }: { message: string }) => {
@@ -102,7 +102,7 @@ describe('login', () => {
 
   it('asks for a missing base URL, and for another key after a refused one', async () => {
     const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key') };
-    const { origin, baseUrl } = await scriptedServiceForTest(refused, KEY_CHECK);
+    const { origin, baseUrl } = await startScriptedServiceForTest(refused, KEY_CHECK);
     const keys = ['wrong', 'the-key'];
     const prompter = {
       text: async ({ check }: { check: (answer: string) => unknown }) => {
@@ -157,7 +157,7 @@ describe('login', () => {
   });
 
   it('stores the key for the named profile, and leaves the active one active', async () => {
-    const { origin, baseUrl } = await scriptedServiceForTest(KEY_CHECK);
+    const { origin, baseUrl } = await startScriptedServiceForTest(KEY_CHECK);
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
     const args = ['login', '--profile', 'play', '--base-url', origin, '--no-keychain', '--json'];
     const { stdout } = await runInProcess(args, { home, stdin: 'the-key' });
@@ -172,7 +172,7 @@ describe('login', () => {
   });
 
   it('logs in to the active profile again without a base URL', async () => {
-    const { origin } = await scriptedServiceForTest(KEY_CHECK);
+    const { origin } = await startScriptedServiceForTest(KEY_CHECK);
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', origin]);
     await runInProcess(['login', '--no-keychain'], { home, stdin: 'the-key' });
     expect(readConfigFile(home, 'credentials.json')).toMatchObject({ keys: { work: { origin } } });
@@ -235,7 +235,7 @@ describe('login', () => {
 
 describe('logout', () => {
   it('removes the key, but keeps the profile', async () => {
-    const { origin } = await scriptedServiceForTest(KEY_CHECK);
+    const { origin } = await startScriptedServiceForTest(KEY_CHECK);
     const { home } = await runInProcess(['login', '--no-keychain', '--base-url', origin], {
       stdin: 'the-key',
     });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 
 /** Runs command lines in the same home directory; returns the result of the last one. */
 async function runLines(...lines: string[]) {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   let last = await runInProcess(['profile', 'list'], { home });
   for (const line of lines) last = await runInProcess(line.split(' '), { home });
   return last;
@@ -54,7 +54,7 @@ it('lists the embedded service only if it is active', async () => {
 });
 
 it('lists profiles as a table on a terminal', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   await runInProcess(ADD.split(' '), { home });
   const { stdout } = await runInProcess(['profile', 'list'], {
     home,

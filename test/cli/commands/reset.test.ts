@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { machine } from './prompts/local-machine.ts';
+import { createMachine } from './prompts/local-machine.ts';
 
 describe('reset', () => {
   it('needs --yes if it is not on a terminal', async () => {
-    const { home, promptrun } = machine();
+    const { home, promptrun } = createMachine();
     mkdirSync(path.join(home, 'config'));
     writeFileSync(path.join(home, 'config', 'prompts.json'), '{}');
     expect((await promptrun(['reset', 'caches'])).exitCode).toBe(EXIT.usage);
@@ -16,7 +16,7 @@ describe('reset', () => {
   });
 
   it('removes settings, damaged credentials and the journal, but nothing of the local service', async () => {
-    const { home, promptrun } = machine();
+    const { home, promptrun } = createMachine();
     await promptrun(['run', 'hello', '-i', 'name=Ada']);
     await promptrun(['alias', 'set', 'h', 'hello']);
     writeFileSync(path.join(home, 'config', 'credentials.json'), '{damaged');
@@ -30,7 +30,7 @@ describe('reset', () => {
   });
 
   it('refuses a part that does not exist', async () => {
-    expect((await machine().promptrun(['reset', 'cache'])).stderr).toContain(
+    expect((await createMachine().promptrun(['reset', 'cache'])).stderr).toContain(
       'did you mean caches?',
     );
   });

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import {
+  createTemporaryDirectory,
   runInProcess,
   startInProcess,
   TEST_NOW,
-  temporaryDirectory,
 } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import {
@@ -79,7 +79,7 @@ describe('resources list', () => {
   });
 
   it('fetches the models each time, but shows the cached ones with --cached', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const service = await startScriptedService([resources('h1'), resources('h2')]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     await runInProcess(['models'], { home, env });
@@ -166,7 +166,7 @@ describe('resources refresh and status', () => {
 
 describe('a cache that cannot be written', () => {
   it('is reported by the commands that fill it', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(`${home}/config/resources.json`, { recursive: true });
     const refreshed = await runWithScript([resources('h1')], ['resources', 'refresh'], { home });
 
@@ -194,7 +194,7 @@ describe('the cached hash', () => {
 
   it('sends the hash with every request after a refresh', async () => {
     const script = [resources('h1'), ...me({}, 'h1')];
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const service = await startScriptedService(script, { isOrdered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     await runInProcess(['resources', 'refresh'], { home, env });

@@ -6,12 +6,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import {
+  createTemporaryDirectory,
   runInProcess,
   startInProcess,
   type TestOptions,
-  temporaryDirectory,
 } from '../../support/context.ts';
-import { serviceEnv } from '../../support/service-for-test.ts';
+import { buildServiceEnv } from '../../support/service-for-test.ts';
 
 async function startServe(args: string[], options: TestOptions = {}) {
   const started = startInProcess(['serve', '--port', '0', '--grace', '0s', ...args], {
@@ -46,7 +46,7 @@ describe('serve', () => {
   });
 
   it('prints no key on later starts, but how to create another', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     await (await startServe([], { home })).stop();
     const server = await startServe([], { home });
     await server.stop();
@@ -67,9 +67,9 @@ describe('serve', () => {
 
   it('accepts the key that it printed', async () => {
     const server = await startServe([]);
-    const printedKey = (): string => /^key: (\S+)$/m.exec(server.stdout())?.[1] ?? '';
-    await expect.poll(printedKey).not.toBe('');
-    const env = serviceEnv(server.baseUrl, printedKey());
+    const findPrintedKey = (): string => /^key: (\S+)$/m.exec(server.stdout())?.[1] ?? '';
+    await expect.poll(findPrintedKey).not.toBe('');
+    const env = buildServiceEnv(server.baseUrl, findPrintedKey());
     expect((await runInProcess(['account', '--query', 'credits'], { env })).stdout()).toBe(
       '1000000\n',
     );
@@ -94,11 +94,11 @@ describe('serve', () => {
   });
 
   it('publishes the prompts of a directory', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'mine.prompt'), '---\nmodel: echo\n---\nHello.\n');
     const { stderr, baseUrl, stop } = await startServe(['--prompts', '.'], { home });
     const key = await createKey(home);
-    const env = serviceEnv(baseUrl, key);
+    const env = buildServiceEnv(baseUrl, key);
     const search = await runInProcess(['prompts', 'search', 'mine', '--query', '[0].slug'], {
       env,
     });
@@ -109,12 +109,12 @@ describe('serve', () => {
   });
 
   it('logs each request and the end of each run without keys and signatures, and nothing with --quiet', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const key = await createKey(home, '--user', 'ada');
 
     const serveAndReadLog = async (...flags: string[]): Promise<string[]> => {
       const { stderr, baseUrl, stop } = await startServe(flags, { home });
-      const env = serviceEnv(baseUrl, key);
+      const env = buildServiceEnv(baseUrl, key);
       const run = await runInProcess(['run', 'postcard', '-i', 'place=Oslo', '--save'], { env });
 
       expect(run.exitCode).toBe(0);
@@ -143,12 +143,12 @@ describe('serve', () => {
   });
 
   it('begins media URLs with --public-url, and accepts requests at its own address', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const key = await createKey(home);
     const { baseUrl } = await startServe(['--public-url', 'https://prompts.example/team/'], {
       home,
     });
-    const env = serviceEnv(baseUrl, key);
+    const env = buildServiceEnv(baseUrl, key);
     const { stdout } = await runInProcess(['run', 'postcard', '-i', 'place=Oslo'], { env });
 
     expect(stdout()).toMatch(

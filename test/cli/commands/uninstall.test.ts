@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { buildFileRemoval } from '../../../src/cli/commands/uninstall/uninstall.ts';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
 /** Without these, promptrun uses the default folders of the system. */
@@ -30,18 +30,18 @@ const XDG = {
 
 /** Returns a home in which promptrun was used, with the user's own files in it. */
 async function createUsedHome(files: Readonly<Record<string, string>> = {}) {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   for (const [name, text] of Object.entries({ 'note.prompt': 'Tea.\n', ...files })) {
     mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
     writeFileSync(path.join(home, name), text);
   }
 
   const env = { HOME: home, USERPROFILE: home, ...NO_FOLDERS, ...XDG };
-  const promptrun = (argv: readonly string[]) =>
+  const runLine = (argv: readonly string[]) =>
     runInProcess(argv, { home, env, local: localService });
-  await promptrun(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy']);
-  await promptrun(['alias', 'set', 'h', 'hello']);
-  await promptrun([
+  await runLine(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy']);
+  await runLine(['alias', 'set', 'h', 'hello']);
+  await runLine([
     'login',
     '--profile',
     'work',
@@ -50,7 +50,7 @@ async function createUsedHome(files: Readonly<Record<string, string>> = {}) {
     '--no-keychain',
   ]);
 
-  return { home, promptrun };
+  return { home, promptrun: runLine };
 }
 
 function listEverythingIn(home: string): string[] {
@@ -263,7 +263,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
   });
 
   it('lists nothing on a machine on which promptrun was never used', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const env = { HOME: home, ...NO_FOLDERS, ...XDG };
     const { exitCode, stdout, stderr } = await runInProcess(['uninstall', '--yes'], { home, env });
     expect(stdout()).toBe('');

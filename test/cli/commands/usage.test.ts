@@ -1,35 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
-import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
+import {
+  type CommandResult,
+  createTemporaryDirectory,
+  runInProcess,
+} from '../../support/context.ts';
+import { startScriptedServiceForTest, success } from '../../support/scripted-service.ts';
 
 describe('usage', () => {
   it('shows the cost of the runs of a period by prompt, model, status and day', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const run = (...argv: string[]): Promise<CommandResult> =>
       runInProcess(['-q', ...argv], { home, local: localService });
     await run('run', 'hello', '-i', 'name=Ada');
     await run('run', 'hello', '-i', 'name=Bo');
     await run('run', 'sandbox', '-o', 'outcome=failed');
-    const rowsBy = async (by: string): Promise<unknown> =>
+    const listRowsBy = async (by: string): Promise<unknown> =>
       JSON.parse((await run('usage', '--by', by, '--json')).stdout()) as unknown;
     const hello = { runs: 2, failed: 0, credits: 2, tokens: null, cost: 0, estimated: false };
     const failed = { runs: 1, failed: 1, credits: 0, tokens: null, cost: 0, estimated: false };
 
-    expect(await rowsBy('prompt')).toEqual([
+    expect(await listRowsBy('prompt')).toEqual([
       { key: 'hello', ...hello },
       { key: 'sandbox', ...failed },
     ]);
-    expect(await rowsBy('model')).toEqual([
+    expect(await listRowsBy('model')).toEqual([
       { key: 'echo', ...hello },
       { key: 'sandbox', ...failed },
     ]);
-    expect(await rowsBy('status')).toEqual([
+    expect(await listRowsBy('status')).toEqual([
       { key: 'succeeded', ...hello },
       { key: 'failed', ...failed },
     ]);
-    expect(await rowsBy('day')).toEqual([
+    expect(await listRowsBy('day')).toEqual([
       { key: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/u), ...hello, runs: 3, failed: 1 },
     ]);
     expect((await run('usage')).stdout()).toBe(
@@ -56,7 +60,7 @@ describe('usage', () => {
       credits: 1,
       createdAt,
     };
-    const service = await scriptedServiceForTest({
+    const service = await startScriptedServiceForTest({
       expect: { path: '/runs' },
       answer: success({ rows: [{ ...run, runName: { a: 1 } }], hasMore: false }),
     });
@@ -68,7 +72,7 @@ describe('usage', () => {
   });
 
   it('counts all versions of a prompt of another service as one', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const [promptId, run1, run2, old, latest] = ['1', '2', '3', '4', '5'].map(
       digit => `00000000-0000-4000-8000-00000000000${digit}`,
     );
@@ -82,7 +86,7 @@ describe('usage', () => {
 
     const run = { outputs: [], runStatus: 'succeeded', runName: 'A greeting', credits: 1 };
     const createdAt = new Date().toISOString();
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
       {
         expect: { method: 'POST', path: '/runs' },

@@ -14,7 +14,7 @@ import {
   success,
   versionLookup,
 } from '../../support/scripted-service.ts';
-import { serviceEnv } from '../../support/service-for-test.ts';
+import { buildServiceEnv } from '../../support/service-for-test.ts';
 import { hasGit } from '../../support/system.ts';
 
 const ROWS = 'id,text\none,hello\ntwo,"<script>alert(1)</script>"\n';
@@ -65,14 +65,14 @@ describe('compare', () => {
     const resumed = await comparison.run([...COMPARE, '--json', '--resume', '--record', 'rec']);
     const replayed = await comparison.run([...COMPARE, '--json', '--replay', 'rec']);
 
-    const reportedRuns = ({ stdout }: typeof first): unknown[] =>
+    const readReportedRuns = ({ stdout }: typeof first): unknown[] =>
       (JSON.parse(stdout()) as { results: { runId: string; outputs: unknown }[] }[]).flatMap(
         ({ results }) => results.map(({ runId, outputs }) => [runId, outputs]),
       );
 
-    expect(reportedRuns(first)).toHaveLength(4);
-    expect(reportedRuns(resumed)).toEqual(reportedRuns(first));
-    expect(reportedRuns(replayed)).toEqual(reportedRuns(first));
+    expect(readReportedRuns(first)).toHaveLength(4);
+    expect(readReportedRuns(resumed)).toEqual(readReportedRuns(first));
+    expect(readReportedRuns(replayed)).toEqual(readReportedRuns(first));
     expect(replayed.exitCode).toBe(0);
   });
 
@@ -103,7 +103,7 @@ describe('compare', () => {
     const comparison = new Project({});
     const compare = (...flags: string[]) =>
       comparison.run(['compare', first, second, '-i', 'text=hello', ...flags], {
-        env: serviceEnv(service.baseUrl),
+        env: buildServiceEnv(service.baseUrl),
       });
 
     expect((await compare()).exitCode).toBe(0);
@@ -275,7 +275,7 @@ describe('compare', () => {
     const { exitCode, stderr } = await runInProcess(
       ['compare', versionId, versionId, '-i', 'text=hello'],
       {
-        env: serviceEnv(service.baseUrl),
+        env: buildServiceEnv(service.baseUrl),
       },
     );
 
@@ -310,14 +310,14 @@ describe('compare', () => {
 
   it.runIf(hasGit)('compares a file with an earlier revision, and publishes neither', async () => {
     const project = createProject();
-    const git = (...args: string[]): void => {
+    const runGit = (...args: string[]): void => {
       const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];
       execFileSync('git', [...identity, ...args], { cwd: project.home, stdio: 'ignore' });
     };
 
-    git('init', '-q');
-    git('add', 'a.prompt');
-    git('commit', '-qm', 'one');
+    runGit('init', '-q');
+    runGit('add', 'a.prompt');
+    runGit('commit', '-qm', 'one');
     project.write('a.prompt', SHOUTING);
     const compare = ['compare', 'a.prompt@git:HEAD', 'a.prompt', '--from', 'rows.csv'];
     const { stdout, exitCode } = await project.run(compare);

@@ -7,7 +7,7 @@ import {
   LOCAL_SCOPE,
 } from '../../../src/cli/settings/caches/resource-cache.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess, type TestOptions } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';
 
 const VERSION_ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
@@ -32,7 +32,7 @@ async function complete(words: readonly string[], options: TestOptions = {}): Pr
 
 /** Creates a home directory with these files; contents that are not strings are written as JSON. */
 function createHome(files: Readonly<Record<string, unknown>>): string {
-  const directory = temporaryDirectory();
+  const directory = createTemporaryDirectory();
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(directory, name);
     mkdirSync(path.dirname(file), { recursive: true });
@@ -248,7 +248,7 @@ describe('values', () => {
 
 describe('prompts', () => {
   it('offers prompts of the local service with their inputs and options before any of them has run', async () => {
-    const options: TestOptions = { home: temporaryDirectory(), local: localService };
+    const options: TestOptions = { home: createTemporaryDirectory(), local: localService };
 
     expect(await complete(['run', ''], options)).toEqual([]);
 
@@ -278,7 +278,7 @@ describe('prompts', () => {
   });
 
   it('offers the labels of a prompt once the @ is typed', async () => {
-    const options: TestOptions = { home: temporaryDirectory(), local: localService };
+    const options: TestOptions = { home: createTemporaryDirectory(), local: localService };
     const { stdout } = await runInProcess(['versions', 'list', 'hello'], options);
 
     const version = stdout().slice(0, 8);
@@ -319,7 +319,7 @@ describe('prompts', () => {
   it('offers what earlier runs read from a service, without another request', async () => {
     const service = await TestService.forTest();
     const env = { PROMPTRUN_BASE_URL: service.service.url, PROMPTRUN_API_KEY: service.key };
-    const options = { home: temporaryDirectory(), env };
+    const options = { home: createTemporaryDirectory(), env };
     await runInProcess(['run', 'hello', '-i', 'name=Ada'], options);
     await runInProcess(['run', 'postcard', '-i', 'place=Rome'], options);
     await runInProcess(['run', 'sandbox', '-o', 'outcome=failed'], options);

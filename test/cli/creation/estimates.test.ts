@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
-import { type CommandResult, directoryWith, runInProcess } from '../../support/context.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
+import { type CommandResult, createDirectoryWith, runInProcess } from '../../support/context.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
 const FILES = {
@@ -23,9 +23,9 @@ it.each(COMMANDS)(
   '%s of a slug creates nothing if the listed estimate is above the cap',
   async (...args) => {
     const { env, runs } = await startServiceForTest();
-    const home = directoryWith(FILES);
+    const home = createDirectoryWith(FILES);
     const run = (...flags: string[]): Promise<CommandResult> =>
-      runInProcess([...args, ...flags], { env, home, clock: hastyClock() });
+      runInProcess([...args, ...flags], { env, home, clock: createHastyClock() });
 
     expect((await run('--dry-run', '--max-credits', '9')).stderr()).toMatch(
       /about \d credits?(?!, more)/u,
@@ -48,10 +48,10 @@ it.each(COMMANDS)(
 
 it('a test that stops at the cap advises to resume it, not only to raise the cap', async () => {
   const { env } = await startServiceForTest();
-  const home = directoryWith(FILES);
+  const home = createDirectoryWith(FILES);
   const { exitCode, stdout, stderr } = await runInProcess(
     ['test', 'hello.test.yaml', '--max-credits', '0.5'],
-    { env, home, clock: hastyClock() },
+    { env, home, clock: createHastyClock() },
   );
 
   expect(stdout()).toContain('0 of 0.5 credits spent');
@@ -63,7 +63,7 @@ it('a test that stops at the cap advises to resume it, not only to raise the cap
 });
 
 it('a batch without --out that stops at the cap warns that its rows would be paid for again', async () => {
-  const home = directoryWith(FILES);
+  const home = createDirectoryWith(FILES);
   const batch = ['batch', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
   const { exitCode, stdout, stderr } = await runInProcess([...batch, '--max-credits', '1'], {
     home,
@@ -76,14 +76,14 @@ it('a batch without --out that stops at the cap warns that its rows would be pai
   expect(stderr()).not.toContain('raise the cap');
 
   const stoppedAtOnce = await runInProcess([...batch, '--max-credits', '0.5'], {
-    home: directoryWith(FILES),
+    home: createDirectoryWith(FILES),
     local: embedded,
   });
   expect(stoppedAtOnce.stderr()).toContain('To continue, raise the cap: --max-credits 1\n');
 });
 
 it('a dry run of tests counts their judges', async () => {
-  const home = directoryWith(FILES);
+  const home = createDirectoryWith(FILES);
   const { stdout, stderr } = await runInProcess(
     ['test', 'judged.test.yaml', '--judge', 'echo', '--dry-run', '--json'],
     { home, local: embedded },
@@ -95,7 +95,7 @@ it('a dry run of tests counts their judges', async () => {
 });
 
 it('a dry run without a valid test has nothing to pay for', async () => {
-  const home = directoryWith({
+  const home = createDirectoryWith({
     ...FILES,
     'wrong.test.yaml': 'target: none.prompt\ncases: [{inputs: {}}]\n',
   });
@@ -112,7 +112,7 @@ it.each([
   ['test', 'many.test.yaml'],
   ['compare', 'many.prompt', 'many.prompt', '--from', 'one.jsonl'],
 ])('a dry run of %s refuses a cap that the run itself could not keep', async (...args) => {
-  const home = directoryWith({
+  const home = createDirectoryWith({
     'many.prompt': '---\nmodel: priced\nconfig: { best_of: 4 }\n---\nHi',
     'models.yaml': [
       'providers: { here: { baseUrl: http://127.0.0.1:9/v1 } }',
@@ -132,7 +132,7 @@ it.each([
   ['', 'about $0.002 (estimated, with 1,000 tokens for each answer)\n'],
   ['config: { maxOutputTokens: 500 }\n', 'about $0.001\n'],
 ])('a dry run names the assumed length of answers: %j', async (config, forecast) => {
-  const home = directoryWith({
+  const home = createDirectoryWith({
     'priced.prompt': `---\nmodel: priced\n${config}---\nHi`,
     'models.yaml': [
       'providers: { here: { baseUrl: http://127.0.0.1:9/v1 } }',
@@ -160,7 +160,7 @@ it('a cap may be of any size', async () => {
 });
 
 it('a comparison that stops at the cap separates rows that never ran from rows that failed', async () => {
-  const home = directoryWith(FILES);
+  const home = createDirectoryWith(FILES);
   const compare = ['compare', 'hello', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
   const { exitCode, stdout, stderr } = await runInProcess([...compare, '--max-credits', '2'], {
     home,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, success, versionLookup } from '../../support/scripted-service.ts';
 
@@ -23,7 +23,7 @@ function creation(warnings: unknown): Exchange {
 const list: Exchange = { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) };
 
 it('each warning of a run is noted once for the whole command', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   writeFileSync(path.join(home, 'rows.csv'), 'a\n1\n2\n3\n');
   const { stderr, stdout } = await runWithScript(
     [version, creation([HEAT, SEED]), creation([HEAT]), creation(undefined), list],

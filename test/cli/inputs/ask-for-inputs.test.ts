@@ -6,8 +6,8 @@ import { askForInputs } from '../../../src/cli/inputs/ask-for-inputs.ts';
 import { openImage } from '../../../src/cli/inputs/images/image-source.ts';
 import type { PlacedInputs } from '../../../src/cli/inputs/images/place-images.ts';
 import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
-import { temporaryDirectory } from '../../support/context.ts';
-import { type Answer, scriptedPrompter } from '../../support/terminals/scripted-prompter.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
+import { type Answer, createScriptedPrompter } from '../../support/terminals/scripted-prompter.ts';
 
 const NO_INPUTS: PlacedInputs = { text: new Map(), images: [] };
 
@@ -19,7 +19,7 @@ const PNG = Buffer.from(
 let cwd = '';
 
 beforeEach(async () => {
-  cwd = temporaryDirectory();
+  cwd = createTemporaryDirectory();
   await writeFile(path.join(cwd, 'cat.png'), PNG);
   await writeFile(path.join(cwd, 'cat.txt'), 'no picture');
 });
@@ -30,7 +30,7 @@ async function ask(
   suppliedInputs: Partial<PlacedInputs>,
   ...answers: readonly Answer[]
 ) {
-  const prompter = scriptedPrompter(...answers);
+  const prompter = createScriptedPrompter(...answers);
   const ctx = {
     prompter: async () => prompter,
     signal: new AbortController().signal,

@@ -22,11 +22,11 @@ function describeFault(
   imageCount = 1,
   fields = FIELDS,
 ): string | undefined {
-  const fault = findInputFault(fields, {
+  const findFault = findInputFault(fields, {
     text: new Map(Object.entries(text)),
     images: Array(imageCount).fill(''),
   });
-  return fault && [fault.message, ...fault.hints].join('\n');
+  return findFault && [findFault.message, ...findFault.hints].join('\n');
 }
 
 describe('the check of inputs against a config', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 const DESCRIPTORS = '/proc/self/fd';
 const TIME = '2026-11-20T10:00:00.000Z';
@@ -25,7 +25,7 @@ function readLinkTarget(descriptor: string): string | undefined {
 
 describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
   it('closes its file even if nothing was written', async () => {
-    const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
+    const file = path.join(createTemporaryDirectory(), 'results.jsonl.journal');
     const journal = await BatchJournal.open(toContainedPath(file));
     expect(countOpenDescriptors(file)).toBe(1);
     await journal.close();
@@ -33,7 +33,7 @@ describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
   });
 
   it('closes its file once everything is on disk', async () => {
-    const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
+    const file = path.join(createTemporaryDirectory(), 'results.jsonl.journal');
     const journal = await BatchJournal.open(toContainedPath(file));
     await journal.recordWaiting({ row: 1, id: '1' });
     await journal.close();
@@ -45,7 +45,7 @@ describe("the content of a batch's journal", () => {
   const rows = [['r1', 'digest']] as const;
 
   it('is the same when it is opened again, and after other jobs were forgotten', async () => {
-    const place = toContainedPath(path.join(temporaryDirectory(), 'results.jsonl.journal'));
+    const place = toContainedPath(path.join(createTemporaryDirectory(), 'results.jsonl.journal'));
     const journal = await BatchJournal.open(place);
     const time = '2026-01-02T03:04:05.000Z';
     await journal.begin({ service: 'local', promptVersionId: 'v', options: {} }, time);
@@ -123,7 +123,7 @@ describe("the content of a batch's journal", () => {
   });
 
   function writeJournal(lines: readonly object[]): string {
-    const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
+    const file = path.join(createTemporaryDirectory(), 'results.jsonl.journal');
     writeFileSync(file, lines.map(line => `${JSON.stringify(line)}\n`).join(''));
     return file;
   }

@@ -18,7 +18,7 @@ import {
   type BatchProvider,
   type BatchRequest,
 } from '../../../src/models/provider-batches/batch-provider.ts';
-import { temporaryDirectory, testClock, testContext } from '../../support/context.ts';
+import { createTemporaryDirectory, testClock, testContext } from '../../support/context.ts';
 
 const VERSION = '11111111-1111-4111-8111-111111111111';
 
@@ -48,7 +48,7 @@ function createSmallProvider(limits: BatchProvider['limits']): {
 
 /** Opens a journal that the end of the test closes. */
 async function openJournal(
-  journalPath = path.join(temporaryDirectory(), 'out.jsonl.journal'),
+  journalPath = path.join(createTemporaryDirectory(), 'out.jsonl.journal'),
 ): Promise<BatchJournal> {
   const journal = await BatchJournal.open(toContainedPath(journalPath));
   onTestFinished(() => journal.close());
@@ -289,7 +289,7 @@ it('a search ends without a fault when the command stops', async () => {
 });
 
 it('a batch in an old journal is collected, and its rows are not handed over again', async () => {
-  const journalPath = path.join(temporaryDirectory(), 'out.jsonl.journal');
+  const journalPath = path.join(createTemporaryDirectory(), 'out.jsonl.journal');
   copyFileSync('test/samples/provider-batch-0.2.0.journal', journalPath);
   const key = 'e316d5a7ed534bc390a789668cff8677';
   const { provider, batches } = createSmallProvider({ requests: 100, bytes: 1_000_000 });

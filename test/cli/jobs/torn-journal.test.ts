@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { type BatchResult, readLastLines, runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith } from '../../support/context.ts';
+import { createDirectoryWith } from '../../support/context.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
 const BATCH = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl', '--concurrency', '1'];
@@ -18,7 +18,7 @@ interface StoppedBatch {
 /** Runs a batch of four rows that is stopped by its cap after two of them. */
 async function stopBatchAfterTwoRows(): Promise<StoppedBatch> {
   const { env, runs } = await startServiceForTest();
-  const home = directoryWith({ 'rows.csv': 'name\nAda\nBo\nCy\nDi\n' });
+  const home = createDirectoryWith({ 'rows.csv': 'name\nAda\nBo\nCy\nDi\n' });
   const { exitCode } = await runBatchCommand([...BATCH, '--max-credits', '2'], { env, home });
   expect(exitCode).toBe(EXIT.capReached);
 

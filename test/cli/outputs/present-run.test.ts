@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { ECHO, echoProject } from '../../support/project.ts';
+import { createEchoProject, ECHO } from '../../support/project.ts';
 
 const CASES = '  - {name: a, inputs: {text: a}}\n  - {name: b, inputs: {text: b}}\n';
 const COMPARE = ['compare', 'echo.prompt', 'other.prompt', '-i', 'text=a'];
@@ -11,7 +11,7 @@ it.each([
   { argv: COMPARE, runs: 2 },
   { argv: ['models', 'check', 'echo'], runs: 1 },
 ])('names the runs that were made if standard output is full: $argv', async ({ argv, runs }) => {
-  const project = echoProject(CASES, {
+  const project = createEchoProject(CASES, {
     'other.prompt': ECHO.replace('{{text}}', 'other {{text}}'),
   });
   const { exitCode, stderr } = await project.run(argv, { readerTakes: 3, isDiskFull: true });
@@ -28,14 +28,16 @@ it.each([
 
 it('keeps the exit code of tests whose reader is gone', async () => {
   const failing = '  - {name: c, inputs: {text: c}, expect: {equals: x}}\n';
-  const project = echoProject(failing);
+  const project = createEchoProject(failing);
   const { exitCode, stderr } = await project.run(['test'], { readerTakes: 0 });
   expect(stderr()).toEqual(expect.not.stringContaining('error'));
   expect(exitCode).toBe(EXIT.runFailed);
 });
 
 it('keeps the exit code of a replay whose reader is gone, because it made no run', async () => {
-  const project = echoProject(`${CASES}  - {name: c, inputs: {text: c}, expect: {equals: x}}\n`);
+  const project = createEchoProject(
+    `${CASES}  - {name: c, inputs: {text: c}, expect: {equals: x}}\n`,
+  );
   const whole = await project.run(['test', '--record', 'rec']);
 
   expect(whole.exitCode).toBe(EXIT.runFailed);

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { listPathCompletions } from '../../../src/cli/questions/path-completions.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 it('completes names that macOS lists with separate accents as they are typed there', () => {
-  const cwd = temporaryDirectory();
+  const cwd = createTemporaryDirectory();
   writeFileSync(path.join(cwd, 'gru\u0308n.png'), '');
   const complete = (typed: string, platform: NodeJS.Platform): string[] =>
     listPathCompletions(typed, { cwd, home: undefined }, () => true, platform);

@@ -2,12 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { completePath, resolveTypedPath } from '../../../src/cli/questions/typed-path.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 let cwd = '';
 
 beforeEach(async () => {
-  cwd = temporaryDirectory();
+  cwd = createTemporaryDirectory();
   await mkdir(path.join(cwd, 'pictures/deep'), { recursive: true });
   const files = [
     'notes.txt',

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { removeDirectory, runInProcess } from '../../support/context.ts';
-import { echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, Project } from '../../support/project.ts';
 import { VERSION } from '../commands/run/run-against-service.ts';
-import { CASES, filesBelow } from './recorded-cases.ts';
+import { CASES, listFilesBelow } from './recorded-cases.ts';
 
 describe('edited or damaged recordings', () => {
   /** Holds a recording that is made once; each test damages a copy. */
@@ -121,7 +121,7 @@ describe('edited or damaged recordings', () => {
   });
 
   it('are not reported as the source of answers if one of them is damaged', async () => {
-    const project = echoProject(CASES);
+    const project = createEchoProject(CASES);
     await project.run(['test', '--record', 'rec']);
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
     project.write(path.join('rec', 'runs', name), '{');
@@ -132,7 +132,7 @@ describe('edited or damaged recordings', () => {
   });
 
   it('are judged by the cost that they hold, which must be an amount', async () => {
-    const project = echoProject('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
+    const project = createEchoProject('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
     expect((await project.run(['test', '--record', 'rec'])).exitCode).toBe(0);
     expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(0);
 
@@ -158,7 +158,7 @@ describe('edited or damaged recordings', () => {
       const project = new Project({});
       const run = ['run', 'hello', '-i', 'name=Ada'];
       const recorded = await project.run([...run, '--record', 'rec']);
-      const [name = ''] = filesBelow(path.join(project.home, 'rec', 'runs'));
+      const [name = ''] = listFilesBelow(path.join(project.home, 'rec', 'runs'));
       const file = path.join('rec', 'runs', name);
       const content = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
       project.write(file, JSON.stringify({ ...content, [field]: null }));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { echoProject } from '../../support/project.ts';
+import { createEchoProject } from '../../support/project.ts';
 import { CASES } from './recorded-cases.ts';
 
 describe('--record and --replay', () => {
@@ -11,7 +11,7 @@ describe('--record and --replay', () => {
     [[], { PROMPTRUN_RECORD: 'a', PROMPTRUN_REPLAY: 'b' }],
     [['--record', 'a'], { PROMPTRUN_REPLAY: 'b' }],
   ])('are refused together, and nothing is run: %j %j', async (flags, env) => {
-    const project = echoProject(CASES);
+    const project = createEchoProject(CASES);
     const { exitCode, stderr } = await project.run(['test', ...flags], { env });
     expect(stderr()).toContain("can't be used together");
     expect(exitCode).toBe(EXIT.usage);
@@ -19,7 +19,7 @@ describe('--record and --replay', () => {
   });
 
   it('outweigh the environment, in which an empty variable counts as missing', async () => {
-    const project = echoProject(CASES);
+    const project = createEchoProject(CASES);
     const recorded = await project.run(['test', '--record', 'a'], {
       env: { PROMPTRUN_REPLAY: '' },
     });

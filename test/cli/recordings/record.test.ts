@@ -7,18 +7,18 @@ import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import {
   type CommandResult,
+  createTemporaryDirectory,
   runInProcess,
-  temporaryDirectory,
   testClock,
 } from '../../support/context.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 import {
   type Exchange,
   failure,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
-import { serviceEnv } from '../../support/service-for-test.ts';
+import { buildServiceEnv } from '../../support/service-for-test.ts';
 import {
   creation,
   malformedRun,
@@ -26,7 +26,7 @@ import {
   textOutput,
   VERSION,
 } from '../commands/run/run-against-service.ts';
-import { CASES, filesBelow } from './recorded-cases.ts';
+import { CASES, listFilesBelow } from './recorded-cases.ts';
 
 const RUN_VERSION = ['run', VERSION, '-i', 'a=1'];
 const MIB = 1024 * 1024;
@@ -42,9 +42,9 @@ async function startRecordedService(
   script: readonly Exchange[],
   files: Readonly<Record<string, string>> = {},
 ): Promise<RecordedService> {
-  const service = await scriptedServiceForTest(...script);
+  const service = await startScriptedServiceForTest(...script);
   const { home } = new Project(files);
-  const env = serviceEnv(service.baseUrl, KEY);
+  const env = buildServiceEnv(service.baseUrl, KEY);
   return {
     home,
     record: argv => runInProcess([...argv, '--record', 'rec'], { home, env, clock: testClock() }),
@@ -53,9 +53,9 @@ async function startRecordedService(
 }
 
 /** Returns the content of every recorded run and other JSON file of a recording. */
-function recordedJson(home: string): string[] {
+function listRecordedJson(home: string): string[] {
   const directory = path.join(home, 'rec');
-  const files = filesBelow(directory).filter(name => name.endsWith('.json'));
+  const files = listFilesBelow(directory).filter(name => name.endsWith('.json'));
   return files.map(name => readFileSync(path.join(directory, name), 'utf8'));
 }
 
@@ -73,8 +73,8 @@ describe('recording', () => {
     await record(argv);
     const replayed = await replay([...argv, '--json']);
 
-    expect(recordedJson(home).join('')).toContain('[key]');
-    expect(recordedJson(home).join('')).not.toContain(KEY);
+    expect(listRecordedJson(home).join('')).toContain('[key]');
+    expect(listRecordedJson(home).join('')).not.toContain(KEY);
     expect(replayed.stdout() + replayed.stderr()).toContain('[key]');
     expect(replayed.stdout() + replayed.stderr()).not.toContain(KEY);
   });
@@ -88,7 +88,7 @@ describe('recording', () => {
     const replayed = await project.run([...argv, '--replay', 'rec']);
 
     expect(recorded.exitCode).toBe(0);
-    expect(recordedJson(project.home).join('')).not.toContain(key);
+    expect(listRecordedJson(project.home).join('')).not.toContain(key);
     expect(replayed.stdout()).toBe('[key] is not a placeholder\n');
   });
 
@@ -172,9 +172,9 @@ describe('recording', () => {
   });
 
   it('keeps no part of a medium that is too large', async () => {
-    const recording = new RecordingDirectory(path.join(temporaryDirectory(), 'rec'));
+    const recording = new RecordingDirectory(path.join(createTemporaryDirectory(), 'rec'));
     await expect(recording.writeMedia(endlessBytes(), 10_000)).rejects.toThrow('it is larger than');
-    expect(filesBelow(recording.directory)).toEqual(['media']);
+    expect(listFilesBelow(recording.directory)).toEqual(['media']);
   });
 
   it('ends with exit 1 and reports the file if an answer could not be written', async () => {
@@ -201,7 +201,7 @@ describe('recording', () => {
   });
 
   it('runs nothing if the directory cannot be written', async () => {
-    const project = echoProject(CASES);
+    const project = createEchoProject(CASES);
     const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'echo.prompt']);
     const runs = await project.run(['runs', 'list', '--json']);
 

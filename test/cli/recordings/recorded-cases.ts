@@ -11,6 +11,6 @@ export const CASES = `
     expect: [{ equals: c }]
 `;
 
-export function filesBelow(directory: string): string[] {
+export function listFilesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' });
 }

@@ -5,14 +5,18 @@ import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import { runInProcess } from '../../support/context.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
-import { type Exchange, failure, scriptedServiceForTest } from '../../support/scripted-service.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
+import {
+  type Exchange,
+  failure,
+  startScriptedServiceForTest,
+} from '../../support/scripted-service.ts';
 import { creation, succeededRun, VERSION } from '../commands/run/run-against-service.ts';
-import { CASES, filesBelow } from './recorded-cases.ts';
+import { CASES, listFilesBelow } from './recorded-cases.ts';
 
 describe('a replay', () => {
   it('gives the same report as the recorded test, and sends nothing', async () => {
-    const project = echoProject(CASES);
+    const project = createEchoProject(CASES);
     const recorded = await project.run(['test', '--record', 'rec', '--json']);
     const replayed = await project.run(['test', '--replay', 'rec', '--json']);
     const runIds = (text: string): string[] =>
@@ -30,13 +34,13 @@ describe('a replay', () => {
   it('finds its recordings if git gave every file the line ends of Windows', async () => {
     const expected =
       'expect: [{ equals: "Dear Ada,\\nyours" }, { matches: "^Dear Ada,\\nyours$" }]';
-    const project = echoProject(
+    const project = createEchoProject(
       `  - inputs: { text: "@letter.txt" }\n    ${expected}\n  - inputs:\n      text: |-\n        Dear Ada,\n        yours\n    ${expected}\n`,
       { 'letter.txt': 'Dear Ada,\nyours' },
     );
     await project.run(['test', '--record', 'rec']);
 
-    for (const name of filesBelow(project.home).filter(file =>
+    for (const name of listFilesBelow(project.home).filter(file =>
       /\.(?:json|prompt|txt|yaml)$/u.test(file),
     )) {
       const text = readFileSync(path.join(project.home, name), 'utf8');
@@ -49,7 +53,7 @@ describe('a replay', () => {
   });
 
   it('reports the nearest recording of a run that was not recorded, and the input that differs', async () => {
-    const project = echoProject(CASES);
+    const project = createEchoProject(CASES);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:${CASES.replace('text: b', 'text: d')}`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
@@ -78,7 +82,7 @@ describe('a replay', () => {
   });
 
   it('reports only a few of the inputs in which the nearest recording differs', async () => {
-    const project = echoProject('  - { inputs: { text: a } }\n');
+    const project = createEchoProject('  - { inputs: { text: a } }\n');
     await project.run(['test', '--record', 'rec']);
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
     const file = path.join('rec', 'runs', name);
@@ -97,7 +101,7 @@ describe('a replay', () => {
   });
 
   it('has no answer for a prompt that has changed since', async () => {
-    const project = echoProject(CASES);
+    const project = createEchoProject(CASES);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.prompt', `${ECHO}!`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
@@ -125,7 +129,9 @@ describe('a replay', () => {
     const rows = await elsewhere.run(batch, { env });
     expect(rows.stdout().trim().split('\n').length).toBe(2);
     expect(rows.exitCode).toBe(0);
-    expect(filesBelow(elsewhere.home).filter(name => name.includes('journal.jsonl'))).toEqual([]);
+    expect(listFilesBelow(elsewhere.home).filter(name => name.includes('journal.jsonl'))).toEqual(
+      [],
+    );
     expect((await elsewhere.run(['run', 'hello', '-i', 'name=Bo'], { env })).exitCode).toBe(
       EXIT.usage,
     );
@@ -134,12 +140,12 @@ describe('a replay', () => {
   it('gives equal rows of a batch their own runs', async () => {
     const project = new Project({ 'rows.csv': 'name\nAda\nAda\n' });
     const batch = ['batch', 'hello', '--from', 'rows.csv', '--query', 'runId'];
-    const ids = async (...flags: string[]): Promise<string[]> =>
+    const replayIds = async (...flags: string[]): Promise<string[]> =>
       (await project.run([...batch, ...flags])).stdout().trim().split('\n').toSorted();
-    const recorded = await ids('--record', 'rec');
+    const recorded = await replayIds('--record', 'rec');
 
     expect(new Set(recorded).size).toBe(2);
-    expect(await ids('--replay', 'rec')).toEqual(recorded);
+    expect(await replayIds('--replay', 'rec')).toEqual(recorded);
 
     project.write('rows.csv', 'name\nAda\nAda\nAda\n');
     const { exitCode, stderr } = await project.run([...batch, '--replay', 'rec']);
@@ -166,7 +172,7 @@ describe('a replay', () => {
 
   it('ends with the exit codes and messages of recorded errors and failed runs', async () => {
     const failed = succeededRun({ runStatus: 'failed', outputs: [{ type: 'error', data: 'no' }] });
-    const service = await scriptedServiceForTest(creation(failed), {
+    const service = await startScriptedServiceForTest(creation(failed), {
       expect: { method: 'POST', path: '/runs' },
       answer: failure(422, 'VALIDATION_ERROR', 'bad'),
     });
@@ -194,12 +200,16 @@ describe('a replay', () => {
   ])(
     'repeats a passing %i until a better answer is recorded, which it never replaces',
     async (httpStatus, status, exitCode) => {
-      const refused = (): Exchange => ({
+      const refuseCreation = (): Exchange => ({
         expect: { method: 'POST', path: '/runs' },
         answer: failure(httpStatus, status, 'busy', null, { 'retry-after': '61' }),
       });
 
-      const service = await scriptedServiceForTest(refused(), creation(succeededRun()), refused());
+      const service = await startScriptedServiceForTest(
+        refuseCreation(),
+        creation(succeededRun()),
+        refuseCreation(),
+      );
       const project = new Project({});
 
       const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
@@ -231,7 +241,7 @@ describe('a replay', () => {
   });
 
   it('refuses a directory that does not exist', async () => {
-    const { exitCode, stderr } = await echoProject(CASES).run(['test', '--replay', 'none']);
+    const { exitCode, stderr } = await createEchoProject(CASES).run(['test', '--replay', 'none']);
     expect(stderr()).toContain('no such directory');
     expect(exitCode).toBe(EXIT.usage);
   });

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { systemClock } from '../../../src/cli/runtime/create-context.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 import {
-  deadBaseUrl,
   type Exchange,
   failure,
-  scriptedServiceForTest,
+  findDeadBaseUrl,
+  startScriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
 
@@ -15,7 +15,7 @@ const KEY = 'a-long-secret-key';
 const ACCOUNT = { username: 'ada', displayName: null, userFlags: 0 };
 
 async function startScriptedServiceEnv(...script: Exchange[]) {
-  const service = await scriptedServiceForTest(...script);
+  const service = await startScriptedServiceForTest(...script);
   return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
 }
 
@@ -35,7 +35,7 @@ describe('the cached resources', () => {
       { expect: { path: '/me', headers: { 'cli-agent': 'h2' } }, answer: success(ACCOUNT) },
     );
 
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const first = await runInProcess(['api', 'GET', '/me'], { env, home });
     const second = await runInProcess(['api', 'GET', '/me'], { env, home });
 
@@ -97,7 +97,7 @@ describe('the cached resources', () => {
 describe('a proxy', () => {
   it('is used unless NO_PROXY excepts the host, and http_proxy wins over HTTP_PROXY', async () => {
     const env = await startScriptedServiceEnv({ ...me(), times: 2 });
-    const deadProxy = (await deadBaseUrl()).replace('/v1', '');
+    const deadProxy = (await findDeadBaseUrl()).replace('/v1', '');
     const exitCodeWith = async (more: Record<string, string>) =>
       (await runInProcess(['api', 'GET', '/me'], { env: { ...env, ...more } })).exitCode;
 
@@ -130,7 +130,7 @@ describe('--debug', () => {
 
 describe('the embedded service', () => {
   it('is named once on standard error, unless it was chosen or notes are off', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const stderr = async (...flags: string[]) =>
       (await runInProcess(['account', ...flags], { home, local: localService })).stderr();
     expect(await stderr()).toMatch(/^Using the embedded service \(profile local\).*\n$/);

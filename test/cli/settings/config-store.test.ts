@@ -11,37 +11,37 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { Settings } from '../../../src/cli/settings/settings.ts';
-import { temporaryDirectory, testClock } from '../../support/context.ts';
+import { createTemporaryDirectory, testClock } from '../../support/context.ts';
 import { isPosix } from '../../support/system.ts';
 
-function settingsIn(directory: string) {
+function openSettingsIn(directory: string) {
   return new Settings(directory, testClock());
 }
 
 function withFile(text: string) {
-  const directory = temporaryDirectory();
+  const directory = createTemporaryDirectory();
   const file = path.join(directory, 'config.json');
   writeFileSync(file, text);
-  return { directory, file, settings: settingsIn(directory) };
+  return { directory, file, settings: openSettingsIn(directory) };
 }
 
 describe('the configuration file', () => {
   it.runIf(isPosix)(
     'is written for its owner only, in a directory for its owner only',
     async () => {
-      const directory = path.join(temporaryDirectory(), 'made');
-      await settingsIn(directory).update(document => {
+      const directory = path.join(createTemporaryDirectory(), 'made');
+      await openSettingsIn(directory).update(document => {
         document.aliases['a'] = 'b';
       });
       expect(statSync(directory).mode & 0o777).toBe(0o700);
       expect(statSync(path.join(directory, 'config.json')).mode & 0o777).toBe(0o600);
-      expect([...settingsIn(directory).aliases]).toEqual([['a', 'b']]);
+      expect([...openSettingsIn(directory).aliases]).toEqual([['a', 'b']]);
     },
   );
 
   it('is not created by reading', () => {
-    const directory = path.join(temporaryDirectory(), 'never');
-    expect(settingsIn(directory).get('rate')).toBeUndefined();
+    const directory = path.join(createTemporaryDirectory(), 'never');
+    expect(openSettingsIn(directory).get('rate')).toBeUndefined();
     expect(existsSync(directory)).toBe(false);
   });
 
@@ -60,8 +60,8 @@ describe('the configuration file', () => {
   });
 
   it('is changed as it is on disk, not as it was read earlier', async () => {
-    const directory = temporaryDirectory();
-    const [one, other] = [settingsIn(directory), settingsIn(directory)];
+    const directory = createTemporaryDirectory();
+    const [one, other] = [openSettingsIn(directory), openSettingsIn(directory)];
 
     expect(one.activeProfile).toBeUndefined();
 
@@ -72,19 +72,19 @@ describe('the configuration file', () => {
       document.aliases['one'] = '2';
     });
 
-    expect([...settingsIn(directory).aliases]).toEqual([
+    expect([...openSettingsIn(directory).aliases]).toEqual([
       ['one', '2'],
       ['other', '1'],
     ]);
   });
 
   it.runIf(isPosix)('stays a symbolic link', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     const target = path.join(directory, 'dotfiles.json');
     writeFileSync(target, '{"aliases": {"old": "x"}}');
     mkdirSync(path.join(directory, 'config'));
     symlinkSync(target, path.join(directory, 'config', 'config.json'));
-    await settingsIn(path.join(directory, 'config')).update(document => {
+    await openSettingsIn(path.join(directory, 'config')).update(document => {
       document.aliases['new'] = 'y';
     });
 
@@ -129,15 +129,17 @@ describe('the configuration file', () => {
   });
 
   it('is reported as unreadable if a directory is in its place', () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     mkdirSync(path.join(directory, 'config.json'));
-    expect(() => settingsIn(directory).activeProfile).toThrow("config.json can't be read: EISDIR");
+    expect(() => openSettingsIn(directory).activeProfile).toThrow(
+      "config.json can't be read: EISDIR",
+    );
   });
 
   it('is reported as unwritable if its directory cannot be created', async () => {
-    const file = path.join(temporaryDirectory(), 'a-file');
+    const file = path.join(createTemporaryDirectory(), 'a-file');
     writeFileSync(file, '');
-    const update = settingsIn(file).update(() => undefined);
+    const update = openSettingsIn(file).update(() => undefined);
     await expect(update).rejects.toMatchObject({ status: 'CONFIG_ERROR', exitCode: EXIT.usage });
   });
 

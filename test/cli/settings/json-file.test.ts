@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { JsonFile } from '../../../src/cli/settings/json-file.ts';
-import { temporaryDirectory, testClock } from '../../support/context.ts';
+import { createTemporaryDirectory, testClock } from '../../support/context.ts';
 
 const jsonFile = (file: string) =>
   new JsonFile<{ n?: number }>(file, testClock(), document => document);
@@ -12,12 +12,12 @@ it('leaves signals to the command when it writes', async () => {
   const listeners = (): number =>
     signals.reduce((sum, signal) => sum + process.listenerCount(signal), 0);
   const before = listeners();
-  await jsonFile(path.join(temporaryDirectory(), 'file.json')).update(() => undefined);
+  await jsonFile(path.join(createTemporaryDirectory(), 'file.json')).update(() => undefined);
   expect(listeners()).toBe(before);
 });
 
 it('holds the lock while the change is made, and releases it', async () => {
-  const file = path.join(temporaryDirectory(), 'new', 'file.json');
+  const file = path.join(createTemporaryDirectory(), 'new', 'file.json');
   const wasLocked = await jsonFile(file).update(content => {
     content.n = 1;
     return existsSync(`${file}.lock`);
@@ -29,7 +29,7 @@ it('holds the lock while the change is made, and releases it', async () => {
 });
 
 it('releases the lock if the change fails', async () => {
-  const directory = temporaryDirectory();
+  const directory = createTemporaryDirectory();
   const update = jsonFile(path.join(directory, 'file.json')).update(() => {
     throw new Error('no');
   });
@@ -38,20 +38,20 @@ it('releases the lock if the change fails', async () => {
 });
 
 it('fails at once if its directory is a file', async () => {
-  const directory = path.join(temporaryDirectory(), 'file');
+  const directory = path.join(createTemporaryDirectory(), 'file');
   writeFileSync(directory, '');
   const update = jsonFile(path.join(directory, 'config.json')).update(() => undefined);
   await expect(update).rejects.toThrow(`${directory} can't be made: `);
 });
 
 it('does not wait for a lock forever', async () => {
-  const file = path.join(temporaryDirectory(), 'file.json');
+  const file = path.join(createTemporaryDirectory(), 'file.json');
   writeFileSync(`${file}.lock`, JSON.stringify({ host: 'elsewhere' }));
   await expect(jsonFile(file).update(() => 'never')).rejects.toThrow(`${file}.lock is held`);
 });
 
 it('changes nothing in a damaged file', async () => {
-  const file = path.join(temporaryDirectory(), 'file.json');
+  const file = path.join(createTemporaryDirectory(), 'file.json');
   writeFileSync(file, '{"n": ');
   const update = jsonFile(file).update(content => {
     content.n = 2;

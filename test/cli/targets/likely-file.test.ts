@@ -6,13 +6,13 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 import { hasGit, isPosix } from '../../support/system.ts';
-import { git } from './git/git-fixture.ts';
+import { runGit } from './git/git-fixture.ts';
 
 /** Creates a home directory with the prompt file `note.prompt`. */
 function createHomeWithNote(): string {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   writeFileSync(path.join(home, 'note.prompt'), NOTE);
   return home;
 }
@@ -27,8 +27,8 @@ describe('an unknown name', () => {
     ['note@production', 'the file note.prompt'],
   ])('%s gets a hint with the file that was probably meant', async (target, intendedFile) => {
     const home = createHomeWithNote();
-    git(home, 'init', '-q');
-    git(home, 'commit', '-qm', 'Begin', '--allow-empty');
+    runGit(home, 'init', '-q');
+    runGit(home, 'commit', '-qm', 'Begin', '--allow-empty');
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
     expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).toContain(`\nDid you mean ${intendedFile}?\n`);
@@ -85,7 +85,7 @@ describe('a target that is not a regular file', () => {
   it.each(['dir.prompt', './dir.prompt', '.'])(
     'is refused if it is a directory: %s',
     async target => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       mkdirSync(path.join(home, 'dir.prompt'));
       const { exitCode, stderr } = await runInProcess(['run', target], {
         home,
@@ -101,7 +101,7 @@ describe('a target that is not a regular file', () => {
   it.runIf(isPosix)(
     'is refused if it is a pipe, a socket, a device or a link to itself',
     async () => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const server = createServer().listen(path.join(home, 'socket.prompt'));
       onTestFinished(() => void server.close());
       await once(server, 'listening');

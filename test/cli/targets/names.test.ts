@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, success } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
@@ -119,7 +119,7 @@ describe('a prompt', () => {
   });
 
   it('may be a file', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'tea.prompt'), '---\ntitle: On tea\nmodel: echo\n---\nTea.\n');
     const { stdout } = await runInProcess(['prompts', 'get', 'tea.prompt', '--query', 'title'], {
       home,
@@ -138,7 +138,7 @@ describe('commands of the embedded service', () => {
     [['prompts', 'render', 'hello']],
     [['run', 'hello', '-m', 'echo']],
   ])('refuse %j if another service is configured, and name --profile local', async argv => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
     const { stderr, stdout, exitCode } = await runWithScript([], argv, {
       home,
@@ -165,7 +165,7 @@ describe('commands of the embedded service', () => {
 });
 
 it("nothing of a prompt file is sent to a service that is not a promptrun's own", async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
 
   const script = [{ expect: { method: 'GET', path: '/prompts' }, answer: NOT_FOUND }];
@@ -198,7 +198,7 @@ it("a run of a service that can't cancel runs is not cancelled", async () => {
 });
 
 it('a run whose service does not keep its request is rerun from its manifest', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const requestLookup = { expect: { path: `/runs/${RUN_ID}/request` }, answer: NOT_FOUND };
 
   expect((await runWithScript([requestLookup], ['runs', 'rerun', RUN_ID], { home })).exitCode).toBe(
@@ -232,7 +232,7 @@ it('a run whose service does not keep its request is rerun from its manifest', a
 });
 
 it('a typo in an input of a rerun, and a manifest whose version is not a UUID, create nothing', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const request = {
     promptVersionId: VERSION_ID,
     inputs: { textInputs: { name: 'Ada' }, imageInputs: [] },
@@ -277,7 +277,7 @@ it('a typo in an input of a rerun, and a manifest whose version is not a UUID, c
 
 describe('a prompt file', () => {
   const createFiles = (): string => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
     writeFileSync(
       path.join(home, 'x.test.yaml'),
@@ -342,18 +342,18 @@ describe('a prompt file', () => {
 
   it.runIf(hasGit)('may be named as of a git revision', async () => {
     const home = createFiles();
-    const git = (...args: string[]): unknown =>
+    const runGitIn = (...args: string[]): unknown =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: home });
-    git('init', '-q');
-    git('add', '.');
-    git('commit', '-qm', 'one');
+    runGitIn('init', '-q');
+    runGitIn('add', '.');
+    runGitIn('commit', '-qm', 'one');
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nCoffee.\n');
-    const stdout = async (...argv: string[]): Promise<string> =>
+    const getStdout = async (...argv: string[]): Promise<string> =>
       (await runInProcess(argv, { home, local: localService })).stdout();
 
-    expect(await stdout('run', 'x.prompt@git:HEAD')).toBe('Tea.\n');
-    expect(await stdout('prompts', 'render', 'x.prompt@git:HEAD')).toContain('Tea.');
-    expect(await stdout('run', 'x.prompt')).toBe('Coffee.\n');
+    expect(await getStdout('run', 'x.prompt@git:HEAD')).toBe('Tea.\n');
+    expect(await getStdout('prompts', 'render', 'x.prompt@git:HEAD')).toContain('Tea.');
+    expect(await getStdout('run', 'x.prompt')).toBe('Coffee.\n');
   });
 
   it('of another format is reported as such', async () => {

@@ -41,7 +41,9 @@ describe('colours', () => {
 });
 
 it('shows an error in red if there are colours', async () => {
-  const failed = (env: Record<string, string>) => runInProcess(['nonsense'], { env });
-  expect((await failed({ FORCE_COLOR: '1' })).stderr()).toMatch(/^\u001b\[31merror:\u001b\[39m /u);
-  expect((await failed({})).stderr()).toMatch(/^error: /u);
+  const runFailing = (env: Record<string, string>) => runInProcess(['nonsense'], { env });
+  expect((await runFailing({ FORCE_COLOR: '1' })).stderr()).toMatch(
+    /^\u001b\[31merror:\u001b\[39m /u,
+  );
+  expect((await runFailing({})).stderr()).toMatch(/^error: /u);
 });

@@ -21,7 +21,7 @@ class Collecting extends Writable {
   }
 }
 
-function streams(stdout: Writable, stderr: Writable = new Collecting()): Streams {
+function createStreams(stdout: Writable, stderr: Writable = new Collecting()): Streams {
   return {
     stdout,
     stderr,
@@ -36,18 +36,18 @@ function streams(stdout: Writable, stderr: Writable = new Collecting()): Streams
 describe('standard output', () => {
   it('gets the exact bytes, in order', async () => {
     const stdout = new Collecting();
-    const io = createPlainIo(streams(stdout));
+    const io = createPlainIo(createStreams(stdout));
     await Promise.all([io.out('ä'), io.out(Uint8Array.of(0xff, 0x00)), io.out('')]);
     expect(Buffer.concat(stdout.pieces)).toEqual(Buffer.from([0xc3, 0xa4, 0xff, 0x00]));
   });
 
   it.each(['EPIPE', 'ECONNRESET'])('returns false if its reader has gone: %s', async code => {
-    const io = createPlainIo(streams(new Collecting({ code })));
+    const io = createPlainIo(createStreams(new Collecting({ code })));
     expect([await io.out('a'), await io.out('b')]).toEqual([false, false]);
   });
 
   it('reports that it cannot be written for another reason', async () => {
-    const io = createPlainIo(streams(new Collecting({ code: 'ENOSPC' })));
+    const io = createPlainIo(createStreams(new Collecting({ code: 'ENOSPC' })));
     await expect(io.out('a')).rejects.toThrow(CliError);
   });
 });
@@ -56,7 +56,7 @@ describe('standard error', () => {
   it('gets notes without control characters', async () => {
     const stderr = new Collecting();
     const paint = await createPaint(0);
-    const io = completeIo(createPlainIo(streams(new Collecting(), stderr)), {
+    const io = completeIo(createPlainIo(createStreams(new Collecting(), stderr)), {
       quiet: false,
       paint,
       paintErr: paint,
@@ -69,7 +69,7 @@ describe('standard error', () => {
   it('gets errors but no notes with --quiet', async () => {
     const stderr = new Collecting();
     const paint = await createPaint(0);
-    const io = completeIo(createPlainIo(streams(new Collecting(), stderr)), {
+    const io = completeIo(createPlainIo(createStreams(new Collecting(), stderr)), {
       quiet: true,
       paint,
       paintErr: paint,
@@ -81,7 +81,7 @@ describe('standard error', () => {
   });
 
   it('ignores its own faults, because there is nowhere to report them', async () => {
-    const io = createPlainIo(streams(new Collecting(), new Collecting({ code: 'EPIPE' })));
+    const io = createPlainIo(createStreams(new Collecting(), new Collecting({ code: 'EPIPE' })));
     io.error('a');
     io.error('b');
     expect(await io.out('c')).toBe(true);
@@ -89,7 +89,7 @@ describe('standard error', () => {
 });
 
 it('clears a spinner before each write except its own drawing', async () => {
-  const io = createPlainIo(streams(new Collecting()));
+  const io = createPlainIo(createStreams(new Collecting()));
   const stepAside = vi.fn();
   const stop = io.beforeWrite(stepAside);
   io.err('drawing');

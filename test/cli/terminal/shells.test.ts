@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { withStdinFrom } from '../../../src/cli/terminal/command-line.ts';
 import { detectShell, isWritable, quoteIfNeeded } from '../../../src/cli/terminal/shell-words.ts';
 import { getWindowsProgramPath } from '../../../src/processes/system-programs.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 const WINDOWS_POWERSHELL = getWindowsProgramPath(
   String.raw`WindowsPowerShell\v1.0\powershell.exe`,
@@ -24,8 +24,8 @@ function printsBack(shell: string): boolean {
 }
 
 /** Returns a command and a batch file that print their arguments as JSON. */
-function argumentPrinter(): { program: string; batch: string } {
-  const folder = temporaryDirectory();
+function writeArgumentPrinter(): { program: string; batch: string } {
+  const folder = createTemporaryDirectory();
   const [script, batch] = [path.join(folder, 'print.cjs'), path.join(folder, 'print.cmd')];
   writeFileSync(script, 'process.stdout.write(JSON.stringify(process.argv.slice(2)));\n');
   const program = `"${process.execPath}" "${script}"`;
@@ -123,7 +123,7 @@ describe('a word of a command line', () => {
         'a^b',
         '',
       ];
-      const { program, batch } = argumentPrinter();
+      const { program, batch } = writeArgumentPrinter();
       // Wine expands the arguments of a batch file again.
       for (const [command, passed] of [
         [program, words],
@@ -142,7 +142,7 @@ describe('a word of a command line', () => {
 
   it.runIf(hasWindowsPowerShell)('is read back unchanged by Windows PowerShell', () => {
     const words = ['a b', "it's", '$x `y` "z"', '@file', 'a,b', '-a.prompt', '100%', 'a & b', ''];
-    const { program } = argumentPrinter();
+    const { program } = writeArgumentPrinter();
     const line = words.map(word => quoteIfNeeded(word, 'windows-powershell')).join(' ');
     const encoded = Buffer.from(`& ${program} ${line}`, 'utf16le').toString('base64');
     const output = execFileSync(

@@ -15,7 +15,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'N', align: 'right', dropOrder: 1 },
 ];
 
-async function table(
+async function renderTable(
   columns: number,
   rows: readonly (readonly Cell[])[],
   shape = COLUMNS,
@@ -35,7 +35,7 @@ describe('renderTerminalTable', () => {
   ];
 
   it('has a header, and columns as wide as their content', async () => {
-    expect(await table(80, rows)).toBe(
+    expect(await renderTable(80, rows)).toBe(
       [
         'ID          NAME                  N',
         '0123456789  a long name of it     7',
@@ -46,10 +46,10 @@ describe('renderTerminalTable', () => {
   });
 
   it('cuts cells to their minimum widths, then leaves columns out', async () => {
-    expect(await table(26, rows)).toContain('0123456789  a long …     7\n');
-    expect(await table(22, rows)).toContain('0123456789  a long na…\n');
-    expect(await table(12, rows)).toContain('\n0123456789\n');
-    expect(await table(6, rows)).toContain('\n01234…\n');
+    expect(await renderTable(26, rows)).toContain('0123456789  a long …     7\n');
+    expect(await renderTable(22, rows)).toContain('0123456789  a long na…\n');
+    expect(await renderTable(12, rows)).toContain('\n0123456789\n');
+    expect(await renderTable(6, rows)).toContain('\n01234…\n');
   });
 
   it('cuts words rather than numbers, as far as no column may be left out', async () => {
@@ -58,19 +58,19 @@ describe('renderTerminalTable', () => {
       { title: 'N' },
       { title: 'Cost', align: 'right' },
     ];
-    const text = await table(24, [['a long name of it', '1', '~$0.0517']], shape);
+    const text = await renderTable(24, [['a long name of it', '1', '~$0.0517']], shape);
     expect(text).toContain('a long nam…  1  ~$0.0517\n');
   });
 
   it('measures the width on the terminal, not the number of characters', async () => {
-    const wide = await table(22, [['1', '東京タワーと富士山の写真', '1']]);
+    const wide = await renderTable(22, [['1', '東京タワーと富士山の写真', '1']]);
     expect(wide).toContain('1   東京タワーと富…  1');
     for (const line of wide.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(22);
   });
 
   it('aligns text with accents and in any script', async () => {
     const names = ['日本語', 'שלום', 'Zu\u0308rich'];
-    const text = await table(
+    const text = await renderTable(
       80,
       names.map(name => [name, 'x']),
     );
@@ -83,15 +83,17 @@ describe('renderTerminalTable', () => {
   });
 
   it('never cuts a character in two', async () => {
-    expect(await table(10, [['1', '👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧', '']])).toContain('1   👩‍👩‍👧👩‍👩‍👧…');
+    expect(await renderTable(10, [['1', '👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧', '']])).toContain(
+      '1   👩‍👩‍👧👩‍👩‍👧…',
+    );
   });
 
   it('leaves out an empty column', async () => {
-    expect(await table(80, [['1', '', '2']])).toBe('ID  N\n1   2\n');
+    expect(await renderTable(80, [['1', '', '2']])).toBe('ID  N\n1   2\n');
   });
 
   it('shows control characters and line breaks of cells on one line', async () => {
-    expect(await table(80, [['\u001b[2J', 'a\nb\tc', '\r']])).toBe(
+    expect(await renderTable(80, [['\u001b[2J', 'a\nb\tc', '\r']])).toBe(
       'ID     NAME   N\n^[[2J  a b c\n',
     );
   });
@@ -106,7 +108,7 @@ describe('renderTerminalTable', () => {
         fc.integer({ min: 20, max: 200 }),
         fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 4 }),
         async (columns, cells) => {
-          for (const line of (await table(columns, cells)).split('\n')) {
+          for (const line of (await renderTable(columns, cells)).split('\n')) {
             expect(stringWidth(line)).toBeLessThanOrEqual(columns);
           }
         },
@@ -126,7 +128,7 @@ describe('renderTerminalTable', () => {
       'A title of many words',
       '/home/ada/prompts/hello.prompt',
     ];
-    expect(await table(50, [row], columns)).toContain(
+    expect(await renderTable(50, [row], columns)).toContain(
       '7d1f3a52  A title of many words  /home/ad…o.prompt\n',
     );
   });
@@ -134,7 +136,7 @@ describe('renderTerminalTable', () => {
   it('colours a cell after cutting it', async () => {
     const paint = (text: string): string => `<${text}>`;
     expect(
-      await table(8, [[{ text: '0123456789', paint }]], [{ title: 'ID', minWidth: 3 }]),
+      await renderTable(8, [[{ text: '0123456789', paint }]], [{ title: 'ID', minWidth: 3 }]),
     ).toContain('<0123456…>');
   });
 });

@@ -6,7 +6,7 @@ import { runFileTask } from '../../../src/cli/testing/cases/run-file-task.ts';
 import { localService } from '../../../src/main.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { startInProcess } from '../../support/context.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 
 // Each of these tests waits for bounds, and for processes that a busy machine is slow to start.
 vi.setConfig({ testTimeout: 120_000 });
@@ -37,7 +37,7 @@ describe('a JMESPath expression of a test', () => {
       formatCase('fault', { jmespath }, text),
       formatCase('passes', { contains: '1' }, '1'),
     ];
-    const { exitCode, stdout } = await echoProject(cases.join('')).run(['test']);
+    const { exitCode, stdout } = await createEchoProject(cases.join('')).run(['test']);
 
     expect(stdout()).toMatch(message);
     expect(stdout()).toContain('1 passed, 0 failed, 1 could not be run');
@@ -49,14 +49,14 @@ describe('a JMESPath expression of a test', () => {
       formatCase('long', { jmespath: `'${'x'.repeat(16 * 1024 - 2)}'` }),
       formatCase('of much', { jmespath: 'length(@) == `1000000`' }, LONG_TEXT),
     ];
-    const project = echoProject(cases.join(''));
+    const project = createEchoProject(cases.join(''));
     // A machine that is busy enough takes the bound's time for anything.
     await expect.poll(async () => (await project.run(['test'])).exitCode).toBe(0);
   });
 
   it('ends at Ctrl-C', async () => {
     // It must not have ended by itself, however late the signal comes.
-    const project = echoProject(
+    const project = createEchoProject(
       formatCase('slow', { jmespath: SLOW_EXPRESSION }).replace('{', '{"repeat":1000,'),
     );
     const command = startInProcess(['test'], { home: project.home, local: localService });
@@ -75,7 +75,7 @@ describe('an answer that is nested too deeply', () => {
     { transform: 'JSON.parse(output)', contains: '[' },
   ])('fails its case by %o', async expectation => {
     const deep = '['.repeat(10_000) + ']'.repeat(10_000);
-    const { exitCode, stdout } = await echoProject(
+    const { exitCode, stdout } = await createEchoProject(
       formatCase('deep', expectation, deep) + PASSING,
     ).run(['test']);
     expect(stdout()).toContain('1 passed, 1 failed');
@@ -84,7 +84,7 @@ describe('an answer that is nested too deeply', () => {
 });
 
 /** Returns the part of a command's context that runs tasks on files, until the end of the test. */
-function contextUntil(signal: AbortSignal): Parameters<typeof runFileTask>[0] {
+function createContextUntil(signal: AbortSignal): Parameters<typeof runFileTask>[0] {
   const tasks = new SharedTasks({ isForOneUser: true });
   onTestFinished(() => tasks.close());
   return { signal, promptTasks: async () => tasks };
@@ -94,7 +94,7 @@ describe('the YAML of a test file', () => {
   it('is read in a separate process if it is large, which ends with the command', async () => {
     const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;
     const stop = new AbortController();
-    const reading = runFileTask(contextUntil(stop.signal), 'readYaml', {
+    const reading = runFileTask(createContextUntil(stop.signal), 'readYaml', {
       text,
       file: 'a.test.yaml',
     });
@@ -107,14 +107,14 @@ describe('the YAML of a test file', () => {
     // Lines of comments make it large at little work.
     const lines = `${'#'.repeat(99)}\n`.repeat(2700);
     const strange = formatCase('strange', { contains: 'a', containz: 'b' });
-    const { exitCode, stdout, stderr } = await echoProject(`${PASSING}${lines}${strange}`).run([
-      'test',
-    ]);
+    const { exitCode, stdout, stderr } = await createEchoProject(
+      `${PASSING}${lines}${strange}`,
+    ).run(['test']);
 
     expect(stdout() + stderr()).toContain('echo.test.yaml:2703');
     expect(exitCode).toBe(EXIT.usage);
 
-    const broken = await echoProject(`${PASSING}${lines}  - [\n`).run(['test']);
+    const broken = await createEchoProject(`${PASSING}${lines}  - [\n`).run(['test']);
     expect(broken.exitCode).toBe(EXIT.usage);
     expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml:270\d: this is not YAML/u);
   });
@@ -126,7 +126,7 @@ describe('the YAML of a test file', () => {
       (_, index) => `      a${index + 1}: &a${index + 1} [${ten(index)}]\n`,
     );
     const cases = `  - inputs:\n     text:\n      a0: &a0 [x]\n${lines.join('')}`;
-    const { exitCode, stdout, stderr } = await echoProject(cases).run(['test']);
+    const { exitCode, stdout, stderr } = await createEchoProject(cases).run(['test']);
 
     expect(exitCode).toBe(EXIT.usage);
     expect(stdout() + stderr()).toContain('with its aliases written out, this is too large');
@@ -140,7 +140,7 @@ describe('a configuration of promptfoo', () => {
     const stop = new AbortController();
     const options = { settingNames: [], directory: '/' };
     const work = { text: CONFIG, file: 'config.yaml', options };
-    const converting = runFileTask(contextUntil(stop.signal), 'convert', work);
+    const converting = runFileTask(createContextUntil(stop.signal), 'convert', work);
     stop.abort(new Error('stopped'));
     await expect(converting).rejects.toThrow('stopped');
   });
@@ -192,7 +192,7 @@ describe('a schema that leads back to itself', () => {
       '  - name: here\n    inputs: { text: "1" }\n    expect:\n      - schema:\n          allOf:\n            - $ref: "#"\n',
       PASSING,
     ];
-    const project = echoProject(cases.join(''), { 'loop.json': '{"$ref":"#"}' });
+    const project = createEchoProject(cases.join(''), { 'loop.json': '{"$ref":"#"}' });
     const { exitCode, stdout } = await project.run(['test']);
 
     expect(stdout()).toContain(`echo.test.yaml:2: schema: loop.json: ${LOOP} (at "/$ref")`);
@@ -233,14 +233,14 @@ describe('what a test file names', () => {
     ).join('');
 
   it('is at most 1,000 different files: the case that names one more is a fault', async () => {
-    const project = echoProject(formatFileCases(1001), createFiles(1001));
+    const project = createEchoProject(formatFileCases(1001), createFiles(1001));
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c1000']);
     expect(stdout()).toContain(':1002: files/1000.txt is one file too many: a file may name 1,000');
     expect(exitCode).toBe(EXIT.usage);
   });
 
   it('may be 1,000 files, and any of them again', async () => {
-    const project = echoProject(
+    const project = createEchoProject(
       formatFileCases(1000) + formatCase('again', { seconds: 1000 }, '@files/0.txt'),
       createFiles(1000),
     );
@@ -250,7 +250,7 @@ describe('what a test file names', () => {
   });
 
   it('has at most 64 MiB in all', async () => {
-    const project = echoProject(formatFileCases(5), createFiles(5));
+    const project = createEchoProject(formatFileCases(5), createFiles(5));
     for (const index of [0, 1, 2, 3]) {
       truncateSync(path.join(project.home, `files/${index}.txt`), 16 * 1024 * 1024);
     }
@@ -266,7 +266,7 @@ describe('what a test file names', () => {
 
 describe('a file beyond its bound', () => {
   it('is the fault of that file alone, for a test file of more than 8 MiB', async () => {
-    const project = echoProject(PASSING, { 'large.test.yaml': 'target: ./echo.prompt\n' });
+    const project = createEchoProject(PASSING, { 'large.test.yaml': 'target: ./echo.prompt\n' });
     truncateSync(path.join(project.home, 'large.test.yaml'), 8 * 1024 * 1024 + 1);
     const { exitCode, stdout } = await project.run(['test']);
 
@@ -276,7 +276,7 @@ describe('a file beyond its bound', () => {
   });
 
   it('is exit 2 for a recording of more than 64 MiB', async () => {
-    const project = echoProject(PASSING);
+    const project = createEchoProject(PASSING);
     expect((await project.run(['test', '--record', 'kept'])).exitCode).toBe(0);
 
     const runs = path.join(project.home, 'kept/runs');

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 import { FAILING, PASSING } from './greeting-cases.ts';
 
 describe('test --failed', () => {
   it('runs only what failed last', async () => {
-    const project = echoProject(PASSING + FAILING);
+    const project = createEchoProject(PASSING + FAILING);
     await project.run(['test']);
     const { stdout } = await project.run(['test', '--failed']);
     expect(stdout()).toContain('0 passed, 1 failed');
@@ -18,7 +18,7 @@ describe('test --failed', () => {
   });
 
   it('succeeds if nothing failed, and is refused if nothing was run', async () => {
-    const project = echoProject(PASSING + FAILING);
+    const project = createEchoProject(PASSING + FAILING);
     const refused = await project.run(['test', '--failed']);
 
     expect(refused.stderr()).toContain('Leave out --failed');
@@ -43,7 +43,7 @@ describe('test --failed', () => {
   });
 
   it('says that failures with --replay are kept apart', async () => {
-    const project = echoProject(PASSING);
+    const project = createEchoProject(PASSING);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:\n${PASSING.replace('equals: hello', 'equals: hullo')}`);
 
@@ -62,7 +62,7 @@ describe('test --failed', () => {
   });
 
   it('knows which cases failed, whatever files were tested with them', async () => {
-    const project = echoProject(PASSING + FAILING);
+    const project = createEchoProject(PASSING + FAILING);
     project.write('other.prompt', ECHO);
     project.write('other.test.yaml', `cases:\n${FAILING}`);
     await project.run(['test']);
@@ -79,7 +79,7 @@ describe('test --failed', () => {
   });
 
   it('knows what failed even if the file of results was full, torn or unreadable', async () => {
-    const project = echoProject(PASSING + FAILING);
+    const project = createEchoProject(PASSING + FAILING);
     const oldLines = Array.from({ length: 45_000 }, (_, index) =>
       JSON.stringify({ ids: [`${index}`.padStart(64, '0')], verdict: 'failed' }),
     );
@@ -96,7 +96,7 @@ describe('test --failed', () => {
   });
 
   it('needs a judge only if a failed case has a rubric, and prices only failed cases', async () => {
-    const project = echoProject(
+    const project = createEchoProject(
       `${FAILING}  - { name: judged, inputs: { text: hi }, expect: [{ rubric: is polite }] }\n`,
     );
 
@@ -121,7 +121,7 @@ describe('test --failed', () => {
   });
 
   it('knows which cases failed, even after the prompt or a case was edited', async () => {
-    const project = echoProject(PASSING + FAILING);
+    const project = createEchoProject(PASSING + FAILING);
     await project.run(['test']);
     project.write('echo.prompt', ECHO.replace('{{text}}', 'hei'));
     const { stdout } = await project.run(['test', '--failed']);
@@ -152,7 +152,7 @@ ${casesBefore}`,
     expect: [{ equals: ${answer} }]
 `,
     );
-    const project = echoProject(`${passing}${failing}`);
+    const project = createEchoProject(`${passing}${failing}`);
     expect((await project.run(['test', '--filter', 'case 2'])).exitCode).toBe(EXIT.runFailed);
     expect((await project.run(['test', '--failed', '--filter', 'case 1'])).exitCode).toBe(
       EXIT.notFound,
@@ -160,7 +160,7 @@ ${casesBefore}`,
   });
 
   it('distinguishes equal cases if --filter leaves some of them out', async () => {
-    const project = echoProject(PASSING + FAILING);
+    const project = createEchoProject(PASSING + FAILING);
     const findNorwegianRunId = async (...flags: string[]): Promise<string | undefined> => {
       const { stdout } = await project.run(['test', ...flags, '--json']);
       const { cases } = JSON.parse(stdout()) as {

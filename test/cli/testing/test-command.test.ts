@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 import { FAILING, PASSING } from './greeting-cases.ts';
 
 describe('the exit code of tests', () => {
   it('is 0 if all passed', async () => {
-    const { exitCode, stdout } = await echoProject(PASSING).run(['test']);
+    const { exitCode, stdout } = await createEchoProject(PASSING).run(['test']);
     expect(stdout()).toContain('1 passed, 0 failed');
     expect(exitCode).toBe(0);
   });
 
   it('is 5 if some failed', async () => {
-    expect((await echoProject(PASSING + FAILING).run(['test'])).exitCode).toBe(EXIT.runFailed);
+    expect((await createEchoProject(PASSING + FAILING).run(['test'])).exitCode).toBe(
+      EXIT.runFailed,
+    );
   });
 
   it('is that of a case that could not be run, even if others failed', async () => {
-    const project = echoProject(FAILING, {
+    const project = createEchoProject(FAILING, {
       'gone.test.yaml':
         'target: describe\ncases:\n  - images: [https://127.0.0.1/a.png]\n    expect: [{ contains: Ada }]\n',
     });
@@ -49,14 +51,14 @@ describe('repetitions', () => {
 `;
 
   it('are one entry of the report, which its threshold decides', async () => {
-    const { stdout, exitCode } = await echoProject(cases).run(['test']);
+    const { stdout, exitCode } = await createEchoProject(cases).run(['test']);
     expect(stdout()).toContain('0 of 3 (0–56 %), 2 needed');
     expect(stdout()).toContain('1 passed, 1 failed');
     expect(exitCode).toBe(EXIT.runFailed);
   });
 
   it('are a run each', async () => {
-    const project = echoProject(cases);
+    const project = createEchoProject(cases);
     await project.run(['test']);
     const { stdout } = await project.run(['runs', 'list', '--json']);
     expect(JSON.parse(stdout())).toHaveLength(4);
@@ -65,7 +67,7 @@ describe('repetitions', () => {
 
 describe('the test command', () => {
   it('publishes nothing under the name of the file that it runs', async () => {
-    const project = echoProject(PASSING);
+    const project = createEchoProject(PASSING);
     await project.run(['test']);
     const { exitCode, stderr } = await project.run(['run', 'echo', '-i', 'text=a']);
     expect(stderr()).toContain('the prompt "echo" does not exist');
@@ -85,7 +87,7 @@ describe('the test command', () => {
   });
 
   it('runs only what --filter names', async () => {
-    const { stdout } = await echoProject(PASSING + FAILING).run([
+    const { stdout } = await createEchoProject(PASSING + FAILING).run([
       'test',
       '--filter',
       'norwegian GREETS',
@@ -95,10 +97,14 @@ describe('the test command', () => {
 
   it('takes several reports, each with its own file', async () => {
     const twice = ['--reporter', 'junit', '--reporter', 'json'];
-    expect((await echoProject(PASSING).run(['test', ...twice])).exitCode).toBe(EXIT.usage);
+    expect((await createEchoProject(PASSING).run(['test', ...twice])).exitCode).toBe(EXIT.usage);
     const same = ['--out', 'x', '--out', './x'];
-    expect((await echoProject(PASSING).run(['test', ...twice, ...same])).exitCode).toBe(EXIT.usage);
-    expect((await echoProject(PASSING).run(['test', '--out', 'x'])).exitCode).toBe(EXIT.usage);
+    expect((await createEchoProject(PASSING).run(['test', ...twice, ...same])).exitCode).toBe(
+      EXIT.usage,
+    );
+    expect((await createEchoProject(PASSING).run(['test', '--out', 'x'])).exitCode).toBe(
+      EXIT.usage,
+    );
   });
 
   it('runs every case with the models of -m, whatever its file names', async () => {
@@ -120,7 +126,9 @@ describe('the test command', () => {
   });
 
   it('takes a judge for rubrics, whose answer must begin with yes or no', async () => {
-    const project = echoProject('  - inputs: { text: a }\n    expect: [{ rubric: is polite }]\n');
+    const project = createEchoProject(
+      '  - inputs: { text: a }\n    expect: [{ rubric: is polite }]\n',
+    );
     const { exitCode, stdout } = await project.run(['test', '--judge', 'echo']);
     expect(stdout()).toMatch(
       /the judge answered neither yes nor no .*\n\s*It answered "You judge whether .*…"\./u,

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 import { hasLinks } from '../../support/system.ts';
 
 describe('a fault in a test file', () => {
@@ -93,7 +93,7 @@ describe('files that a test file names', () => {
     'lie below its folder by their real path: else the case is a fault, and the others run',
     async () => {
       const outside = elsewhere();
-      const project = echoProject(
+      const project = createEchoProject(
         [
           `{ name: up, inputs: { text: "@../${path.basename(outside)}/secret.txt" } }`,
           `{ name: absolute, inputs: { text: "@${outside}/secret.txt" } }`,

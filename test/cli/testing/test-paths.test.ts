@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 import { PASSING } from './greeting-cases.ts';
 
 describe('the paths that test is given', () => {
   it('reports a fault that every file meets once', async () => {
-    const project = echoProject(PASSING, {
+    const project = createEchoProject(PASSING, {
       'other.prompt': ECHO,
       'other.test.yaml': `cases:\n${PASSING}`,
     });
@@ -18,7 +18,7 @@ describe('the paths that test is given', () => {
   });
 
   it('runs the other files if one cannot be read, and reports both', async () => {
-    const project = echoProject(PASSING, {
+    const project = createEchoProject(PASSING, {
       'bad.test.yaml': 'cases: 1\n',
       'gone.test.yaml': 'target: nobody\ncases: [{}]\n',
     });
@@ -71,7 +71,7 @@ describe('the paths that test is given', () => {
   });
 
   it('suggests the file whose ending was left out', async () => {
-    const project = echoProject('  - inputs: { text: a }\n');
+    const project = createEchoProject('  - inputs: { text: a }\n');
     const { exitCode, stderr } = await project.run(['test', 'echo']);
     expect(stderr()).toBe('error: echo does not exist; did you mean echo.prompt? (USAGE_ERROR)\n');
     expect(exitCode).toBe(EXIT.usage);

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 import { FAILING } from './greeting-cases.ts';
 
 describe('test --update', () => {
@@ -32,7 +32,7 @@ describe('test --update', () => {
       - json: { name: 2 } # of what the transform left
       - { transform: 'output.slice(2, 6)', equals: nick }
 `;
-      const project = echoProject(before.replaceAll('\n', lineBreak));
+      const project = createEchoProject(before.replaceAll('\n', lineBreak));
       const { exitCode } = await project.run(['test', '--update']);
 
       expect(exitCode).toBe(0);
@@ -54,7 +54,7 @@ describe('test --update', () => {
   );
 
   it('refuses a read-only file before anything is created', async () => {
-    const project = echoProject(FAILING);
+    const project = createEchoProject(FAILING);
     chmodSync(path.join(project.home, 'echo.test.yaml'), 0o444);
     const { exitCode, stdout, stderr } = await project.run(['test', '--update']);
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../../src/client/errors.ts';
-import { rejection, scriptedClient } from '../../support/client.ts';
+import { getRejection, startScriptedClient } from '../../support/client.ts';
 import type { PlainAnswer } from '../../support/scripted-service.ts';
 
 const MIB = 1024 * 1024;
@@ -15,7 +15,7 @@ async function requestEncoded(
   more: PlainAnswer = {},
 ): Promise<unknown> {
   const headers = { 'content-encoding': encoding };
-  const { client } = await scriptedClient([{ answer: { headers, body, ...more } }]);
+  const { client } = await startScriptedClient([{ answer: { headers, body, ...more } }]);
   return (await client.request('GET', '/me', { retries: 0 })).data;
 }
 
@@ -54,7 +54,7 @@ describe('an answer', () => {
     ['gzip, gzip, gzip', 'x', /too many times/],
     ['gzip', '', /an empty answer/],
   ])('in broken %s is refused', async (encoding, body, message) => {
-    const error = await rejection(requestEncoded(encoding, body), ProtocolError);
+    const error = await getRejection(requestEncoded(encoding, body), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(200);
   });
@@ -64,11 +64,11 @@ describe('an answer', () => {
     ['br', brotliCompressSync(Buffer.alloc(65 * MIB, 32), QUICK)],
     ['identity', Buffer.alloc(65 * MIB, 32)],
   ])('that grows beyond 64 MiB out of %s is dropped', async (encoding, body) => {
-    const error = await rejection(requestEncoded(encoding, body), ProtocolError);
+    const error = await getRejection(requestEncoded(encoding, body), ProtocolError);
     expect(error.message).toMatch(/larger than 67108864 bytes/);
   });
 
   it('cut short within its encoding is a fault of the network', async () => {
-    await rejection(requestEncoded('gzip', gzipSync(json), { cutAfter: 40 }), NetworkError);
+    await getRejection(requestEncoded('gzip', gzipSync(json), { cutAfter: 40 }), NetworkError);
   });
 });

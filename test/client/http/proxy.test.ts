@@ -10,8 +10,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, NetworkError } from '../../../src/client/errors.ts';
 import { createTransport } from '../../../src/client/http/undici-transport.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/certificates/loopback-certificate.ts';
-import { rejection, TestClient } from '../../support/client.ts';
-import { deadBaseUrl, startScriptedService, success } from '../../support/scripted-service.ts';
+import { getRejection, TestClient } from '../../support/client.ts';
+import { findDeadBaseUrl, startScriptedService, success } from '../../support/scripted-service.ts';
 
 const closers: (() => unknown)[] = [];
 
@@ -127,7 +127,7 @@ describe('a proxy', () => {
       const { port, tunnels } = await startTunnelProxy(407);
       const httpProxy = `http://${credentials}127.0.0.1:${port}`;
       const proxied = await createClient('http://service.example', { proxy: { httpProxy } });
-      const error = await rejection(proxied.account.get(), NetworkError);
+      const error = await getRejection(proxied.account.get(), NetworkError);
 
       expect(error.message).toMatch(message);
       expect(error.message).toContain(`http://service.example through the proxy 127.0.0.1:${port}`);
@@ -145,7 +145,7 @@ describe('a proxy', () => {
     const proxied = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
     });
-    const error = await rejection(proxied.request('POST', '/runs', { body: {} }), NetworkError);
+    const error = await getRejection(proxied.request('POST', '/runs', { body: {} }), NetworkError);
 
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toContain(
@@ -159,7 +159,7 @@ describe('a proxy', () => {
     const proxied = await createClient('https://service.example', {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
-    expect(await rejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await getRejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
@@ -171,12 +171,12 @@ describe('a proxy', () => {
     const plain = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
     });
-    await rejection(plain.account.get({ retries: 0 }), NetworkError);
+    await getRejection(plain.account.get({ retries: 0 }), NetworkError);
     const secured = await createClient('https://service.example', {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
 
-    expect(await rejection(secured.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await getRejection(secured.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
@@ -187,7 +187,7 @@ describe('a proxy', () => {
       proxy: { httpProxy: `127.0.0.1:${port}` },
       connectTimeoutMs: 20,
     });
-    const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
+    const error = await getRejection(proxied.account.get({ retries: 0 }), NetworkError);
     expect(error.message).toContain(`through the proxy 127.0.0.1:${port}: no answer in time`);
   });
 
@@ -208,7 +208,7 @@ describe('a proxy', () => {
     const proxied = await createClient(`https://127.0.0.1:${secured}`, {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
-    const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
+    const error = await getRejection(proxied.account.get({ retries: 0 }), NetworkError);
 
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toMatch(/certificate/);
@@ -218,7 +218,7 @@ describe('a proxy', () => {
     const transport = createTransport({
       proxy: { httpsProxy: 'socks5://user:secret@127.0.0.1:1080' },
     });
-    const error = await rejection(transport, InvalidRequestError);
+    const error = await getRejection(transport, InvalidRequestError);
     expect(error.message).toMatch(/HTTPS_PROXY uses socks5:/);
     expect(error.message).not.toContain('secret');
   });
@@ -231,26 +231,26 @@ describe('a proxy', () => {
     const proxied = await createClient('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
     });
-    const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
+    const error = await getRejection(proxied.account.get({ retries: 0 }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toContain(String(status));
   });
 
   it('that does not exist is a fault before anything was sent', async () => {
     const proxied = await createClient('https://service.example', {
-      proxy: { httpsProxy: new URL(await deadBaseUrl()).host },
+      proxy: { httpsProxy: new URL(await findDeadBaseUrl()).host },
     });
-    expect(await rejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await getRejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
 
   it('that refuses the connection is named as the one that does', async () => {
-    const dead = new URL(await deadBaseUrl()).host;
+    const dead = new URL(await findDeadBaseUrl()).host;
     const proxiedClient = await createClient('https://prompts.example', {
       proxy: { httpsProxy: `http://${dead}` },
     });
-    const error = await rejection(proxiedClient.account.get({ retries: 0 }), NetworkError);
+    const error = await getRejection(proxiedClient.account.get({ retries: 0 }), NetworkError);
     expect(error.message).toContain(`through the proxy ${dead}: connection refused`);
   });
 });
@@ -264,7 +264,7 @@ describe('https', () => {
 
   it('with a certificate that nobody trusts is a fault before anything was sent', async () => {
     const untrusting = await createClient(`https://localhost:${await startTlsServer()}`, {});
-    const error = await rejection(untrusting.account.get({ retries: 0 }), NetworkError);
+    const error = await getRejection(untrusting.account.get({ retries: 0 }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toMatch(/certificate/);
   });
@@ -273,14 +273,14 @@ describe('https', () => {
     const service = await startScriptedService([]);
     closers.push(() => service.close());
     const wrong = await createClient(service.origin.replace('http:', 'https:'), {});
-    expect(await rejection(wrong.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await getRejection(wrong.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
 
   it('is not spoken by a server that speaks only https', async () => {
     const wrong = await createClient(`http://127.0.0.1:${await startTlsServer()}`, {});
-    const error = await rejection(wrong.account.get({ retries: 0 }), Error);
+    const error = await getRejection(wrong.account.get({ retries: 0 }), Error);
     expect(error).toMatchObject({ httpStatus: expect.toBeOneOf([undefined, 400]) as unknown });
   });
 });
@@ -290,7 +290,7 @@ describe('a connection that is never made', () => {
     // Connections to this address of the documentation range are neither accepted nor refused, or
     // not routed at all.
     const client = await createClient('http://192.0.2.1', { connectTimeoutMs: 30 });
-    expect(await rejection(client.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await getRejection(client.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../../src/client/errors.ts';
 import { Redaction } from '../../../src/client/http/redaction.ts';
-import { KEY, rejection, startScript, type TestClient, testClient } from '../../support/client.ts';
+import {
+  getRejection,
+  KEY,
+  startScript,
+  type TestClient,
+  testClient,
+} from '../../support/client.ts';
 import {
   failure,
   html,
   type PlainAnswer,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
 
@@ -39,14 +45,14 @@ describe('the key that a server repeats', () => {
     ['JSON without an envelope', { status: 200, body: [KEY] }],
   ])('is masked in an error for %s', async (_, answer) => {
     const { client } = await startScript({ answer });
-    const error = await rejection(client.request('GET', '/me', once), Error);
+    const error = await getRejection(client.request('GET', '/me', once), Error);
     expect(joinTexts(error, client)).not.toContain(KEY);
     expect(joinTexts(error, client)).toContain('[key]');
   });
 
   it('is masked in the error and the events of a request whose path and query hold it', async () => {
     const { client } = await startScript({ answer: html(404) });
-    const error = await rejection(
+    const error = await getRejection(
       client.request('GET', `/x/${KEY}`, { ...once, query: { key: KEY } }),
       ProtocolError,
     );
@@ -80,7 +86,7 @@ describe('the key that a server repeats', () => {
 
   it('is masked in the bodies of events, also where a body is cut', async () => {
     const body = 'x'.repeat(4090) + KEY;
-    const service = await scriptedServiceForTest({ answer: { status: 200, body } });
+    const service = await startScriptedServiceForTest({ answer: { status: 200, body } });
     const client = testClient(service.baseUrl, { eventBodies: true });
     const streamed = {
       length: body.length,
@@ -88,7 +94,7 @@ describe('the key that a server repeats', () => {
         yield Buffer.from(body);
       },
     };
-    await rejection(client.request('POST', '/x', { ...once, body: streamed }), ProtocolError);
+    await getRejection(client.request('POST', '/x', { ...once, body: streamed }), ProtocolError);
 
     const bodies = client.events.map(event => event.body).filter(text => text !== undefined);
     expect(bodies).toEqual(Array(2).fill(`${'x'.repeat(4090)}[key]`));
@@ -105,8 +111,8 @@ describe('the key that a server repeats', () => {
       { answer: { status: 404 } },
       { answer: { status: 200, headers: { 'content-type': `image/${KEY}` }, body: 'x' } },
     );
-    const error = await rejection(client.download(`${service.origin}/${KEY}.png`), Error);
-    const refused = await rejection(client.download(`http://evil.example/${KEY}.png`), Error);
+    const error = await getRejection(client.download(`${service.origin}/${KEY}.png`), Error);
+    const refused = await getRejection(client.download(`http://evil.example/${KEY}.png`), Error);
 
     expect(joinTexts(error, client) + joinTexts(refused, client)).not.toContain(KEY);
 

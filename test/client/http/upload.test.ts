@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, ValidationError } from '../../../src/client/errors.ts';
 import type { EncodedBody } from '../../../src/client/nouns/runs.ts';
-import { rejection, TestClient } from '../../support/client.ts';
+import { getRejection, TestClient } from '../../support/client.ts';
 import { isPosix } from '../../support/system.ts';
 
 const MIB = 1024 * 1024;
@@ -113,7 +113,7 @@ describe('a streamed creation', () => {
         data: null,
       });
     });
-    const error = await rejection(client.runs.create(createBody(64, MIB)), ValidationError);
+    const error = await getRejection(client.runs.create(createBody(64, MIB)), ValidationError);
     expect(error.httpStatus).toBe(413);
   });
 
@@ -130,7 +130,7 @@ describe('a streamed creation', () => {
         );
         response.on('finish', () => request.socket.destroySoon());
       });
-      const error = await rejection(client.runs.create(createBody(8, MIB)), Error);
+      const error = await getRejection(client.runs.create(createBody(8, MIB)), Error);
       expect(error).toMatchObject({ status: 'UNAUTHORIZED_ERROR' });
     },
   );
@@ -160,7 +160,7 @@ describe('a streamed creation', () => {
 
       const creation = createBody(pieces, 1000);
       const creationOfWrongLength = { ...creation, body: { ...creation.body, length: 3000 } };
-      await rejection(client.runs.create(creationOfWrongLength), InvalidRequestError);
+      await getRejection(client.runs.create(creationOfWrongLength), InvalidRequestError);
 
       expect(wasReceivedWhole).toBe(false);
     },

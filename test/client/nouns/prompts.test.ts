@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NotFoundError } from '../../../src/client/errors.ts';
-import { rejection, startScript } from '../../support/client.ts';
+import { getRejection, startScript } from '../../support/client.ts';
 import { failure, success } from '../../support/scripted-service.ts';
 
 describe('the list of prompts', () => {
@@ -31,6 +31,6 @@ describe('the list of prompts', () => {
     const { client } = await startScript({
       answer: failure(404, 'NOT_FOUND_ERROR', 'no such route'),
     });
-    await rejection(client.prompts.list({ limit: 1 }), NotFoundError);
+    await getRejection(client.prompts.list({ limit: 1 }), NotFoundError);
   });
 });

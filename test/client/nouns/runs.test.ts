@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../../src/client/errors.ts';
 import type { RunRow } from '../../../src/wire/index.ts';
-import { rejection, startScript } from '../../support/client.ts';
+import { getRejection, startScript } from '../../support/client.ts';
 import { type PlainAnswer, success } from '../../support/scripted-service.ts';
 
 const EMPTY_PAGE = success({ rows: [], hasMore: true });
@@ -109,7 +109,7 @@ describe('the list of runs', () => {
 
   it('fails if a page comes again', async () => {
     const { client } = await startScript({ answer: page(1, 2), times: 2 });
-    const error = await rejection(readIds(client.runs.all()), ProtocolError);
+    const error = await getRejection(readIds(client.runs.all()), ProtocolError);
     expect(error.message).toContain('again');
   });
 
@@ -120,7 +120,7 @@ describe('the list of runs', () => {
       { answer: page(5, 6) },
       { answer: page(1, 2) },
     );
-    const error = await rejection(readIds(client.runs.all()), ProtocolError);
+    const error = await getRejection(readIds(client.runs.all()), ProtocolError);
     expect(error.message).toContain('again');
   });
 });

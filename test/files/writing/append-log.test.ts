@@ -5,11 +5,11 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AppendLog, openForAppend } from '../../../src/files/writing/append-log.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 describe('a file of lines', () => {
   it('keeps the order of lines that come at once', async () => {
-    const file = path.join(temporaryDirectory(), 'made/lines.jsonl');
+    const file = path.join(createTemporaryDirectory(), 'made/lines.jsonl');
     const lines = new AppendLog(() => openForAppend(toContainedPath(file)));
     await Promise.all([lines.append({ n: 1 }), lines.append({ n: 2 })]);
     await lines.append({ n: 3 });
@@ -20,14 +20,14 @@ describe('a file of lines', () => {
   it.each([{ isDurable: true }, { isDurable: false }])(
     'closes what was open already, %o',
     async options => {
-      const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'a');
+      const handle = await open(path.join(createTemporaryDirectory(), 'lines.jsonl'), 'a');
       await AppendLog.forHandle(handle, options).close();
       expect(handle.fd).toBe(-1);
     },
   );
 
   it('flushes what was not flushed with its line once it is closed', async () => {
-    const file = path.join(temporaryDirectory(), 'lines.jsonl');
+    const file = path.join(createTemporaryDirectory(), 'lines.jsonl');
     const flushedTexts: string[] = [];
     vi.spyOn(fs, 'fdatasync').mockImplementation((_, callback) => {
       flushedTexts.push(readFileSync(file, 'utf8'));
@@ -52,7 +52,7 @@ describe('a file of lines', () => {
   });
 
   it('writes no line after one that could not be written', async () => {
-    const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'wx');
+    const handle = await open(path.join(createTemporaryDirectory(), 'lines.jsonl'), 'wx');
     const lines = AppendLog.forHandle(handle);
     await handle.close();
     await expect(lines.append({ n: 1 })).rejects.toThrow();
@@ -65,7 +65,7 @@ describe('a log that is opened to append to it', () => {
   const completeLine = '{"n":1}\n';
 
   const appendAndRead = async (content: string): Promise<string> => {
-    const file = path.join(temporaryDirectory(), 'lines.jsonl');
+    const file = path.join(createTemporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, content);
     const lines = new AppendLog(() => openForAppend(toContainedPath(file)));
     await lines.append({ n: 2 });
@@ -87,7 +87,7 @@ describe('a log that is opened to append to it', () => {
   });
 
   it('loses no line of processes that open and write it at the same time', async () => {
-    const file = path.join(temporaryDirectory(), 'lines.jsonl');
+    const file = path.join(createTemporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, `${completeLine}{"torn`);
     const logs = [1, 2, 3, 4].map(() => new AppendLog(() => openForAppend(toContainedPath(file))));
     await Promise.all(logs.map((log, n) => log.append({ log: n })));

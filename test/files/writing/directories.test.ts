@@ -10,7 +10,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeDirectory } from '../../../src/files/writing/write-below.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { isPosix } from '../../support/system.ts';
 
 afterEach(() => {
@@ -30,7 +30,7 @@ function recordSyncs(): string[] {
 
 describe('making a directory', () => {
   it.runIf(isPosix)('makes those above it as well, all with the mode given', () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     makeDirectory(path.join(home, 'a/b/c'), 0o700);
     for (const directory of ['a', 'a/b', 'a/b/c']) {
       expect(statSync(path.join(home, directory)).mode & 0o777).toBe(0o700);
@@ -40,7 +40,7 @@ describe('making a directory', () => {
   it.runIf(process.platform === 'linux')(
     'has each on disk, and leaves those that are there alone',
     () => {
-      const home = realpathSync(temporaryDirectory());
+      const home = realpathSync(createTemporaryDirectory());
       const syncedDirectories = recordSyncs();
       makeDirectory(path.join(home, 'a/b/c'));
       makeDirectory(path.join(home, 'a/b/c'));
@@ -49,7 +49,7 @@ describe('making a directory', () => {
   );
 
   it.runIf(isPosix)('leaves an existing one unchanged, behind a link too', () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'there'), { mode: 0o750 });
     symlinkSync('there', path.join(home, 'link'));
     makeDirectory(path.join(home, 'link'));
@@ -57,7 +57,7 @@ describe('making a directory', () => {
   });
 
   it('fails if a file has its name, or that of a folder above', () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'file'), '');
     expect(() => makeDirectory(path.join(home, 'file'))).toThrow('EEXIST');
     expect(() => makeDirectory(path.join(home, 'file/a/b'))).toThrow('ENOTDIR');

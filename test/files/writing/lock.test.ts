@@ -12,10 +12,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DEATH_DELAY_MS, lockFile, waitForLock } from '../../../src/files/writing/lock.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
-import { temporaryDirectory, testClock } from '../../support/context.ts';
+import { createTemporaryDirectory, testClock } from '../../support/context.ts';
 
 const createLockable = (): { file: string; lock: string } => {
-  const file = path.join(temporaryDirectory(), 'results.jsonl');
+  const file = path.join(createTemporaryDirectory(), 'results.jsonl');
   return { file, lock: `${file}.lock` };
 };
 

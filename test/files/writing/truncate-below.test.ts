@@ -6,14 +6,14 @@ import {
   toContainedPath,
   truncateContainedFile,
 } from '../../../src/files/writing/write-below.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 const { O_RDWR, O_APPEND, O_CREAT } = constants;
 
 // On Windows, a handle for appending may not shorten its file, so the file is opened once more. Other
 // systems allow it; there, only another file of its name shows that it was opened again.
 it('shortens the file that is open, and no other that has its name by now', async () => {
-  const logPath = path.join(temporaryDirectory(), 'log.jsonl');
+  const logPath = path.join(createTemporaryDirectory(), 'log.jsonl');
   writeFileSync(logPath, 'whole\ntorn');
   const file = toContainedPath(logPath);
   const handle = await openContainedFile(file, O_RDWR | O_APPEND | O_CREAT);

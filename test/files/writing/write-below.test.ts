@@ -23,7 +23,7 @@ import {
   replaceFile,
   writeUnderFreeName,
 } from '../../../src/files/writing/write-file.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
 const NEW_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
@@ -53,7 +53,7 @@ const WRITERS: Record<string, (file: ContainedPath) => unknown> = {
  * to.
  */
 function createScene() {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const folder = path.join(home, 'folder');
   const outside = path.join(home, 'outside');
   mkdirSync(folder);
@@ -159,7 +159,7 @@ describe('a device name of Windows', () => {
   it.runIf(process.platform === 'win32').each(Object.entries(WRITERS))(
     'is refused by %s',
     async (_, write) => {
-      const folder = temporaryDirectory();
+      const folder = createTemporaryDirectory();
       await expect((async () => write({ folder, name: 'aux.txt' }))()).rejects.toThrow(
         'for a device',
       );

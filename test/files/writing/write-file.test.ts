@@ -23,12 +23,12 @@ import {
   replaceNamedFile,
   writeUnderFreeName,
 } from '../../../src/files/writing/write-file.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
 describe('replacing a file', () => {
   it.runIf(isPosix)('takes text, bytes, or what writes it piece by piece', async () => {
-    const file = path.join(temporaryDirectory(), 'file');
+    const file = path.join(createTemporaryDirectory(), 'file');
     await replaceFile(toContainedPath(file), 'text', 0o600);
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -45,7 +45,7 @@ describe('replacing a file', () => {
   });
 
   it.runIf(isPosix)('keeps the mode of the former file, whatever the umask', async () => {
-    const file = path.join(temporaryDirectory(), 'file');
+    const file = path.join(createTemporaryDirectory(), 'file');
     writeFileSync(file, 'former');
     chmodSync(file, 0o666);
     await replaceFile(toContainedPath(file), 'new');
@@ -54,7 +54,7 @@ describe('replacing a file', () => {
   });
 
   it('leaves only the former one if writing fails', async () => {
-    const file = path.join(temporaryDirectory(), 'file');
+    const file = path.join(createTemporaryDirectory(), 'file');
     writeFileSync(file, 'former');
     const failing = replaceFile(toContainedPath(file), async target => {
       await target.appendFile('half');
@@ -74,7 +74,7 @@ describe('replacing a file that the user names', () => {
     ['a folder', '.'],
     ['itself', 'link'],
   ])('refuses a link to %s', async (_, target) => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const link = path.join(home, 'link');
     writeFileSync(path.join(home, 'file'), 'former');
     symlinkSync(target, link);
@@ -87,7 +87,7 @@ describe('replacing a file that the user names', () => {
   });
 
   it.runIf(hasLinks)('follows links that lead to its folder, and makes no folder', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'real'));
     symlinkSync('real', path.join(home, 'linked'));
     const file = path.join(home, 'linked/file');
@@ -99,13 +99,13 @@ describe('replacing a file that the user names', () => {
   });
 
   it.runIf(!isPosix)('writes nothing to NUL, and makes no file of that name', async () => {
-    const folder = temporaryDirectory();
+    const folder = createTemporaryDirectory();
     await appendToNamedFile(path.join(folder, 'nul'), 'x');
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it.runIf(isPosix)('appends to a device as it stands, behind a link too', async () => {
-    const link = path.join(temporaryDirectory(), 'link');
+    const link = path.join(createTemporaryDirectory(), 'link');
     symlinkSync('/dev/null', link);
 
     for (const file of ['/dev/null', link]) {
@@ -118,7 +118,7 @@ describe('replacing a file that the user names', () => {
   });
 
   it.runIf(isPosix)('appends to a pipe, behind a link too', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
     symlinkSync('pipe', path.join(home, 'link'));
     const read = readFile(path.join(home, 'pipe'), 'utf8');
@@ -129,7 +129,7 @@ describe('replacing a file that the user names', () => {
   it.runIf(process.platform === 'linux')(
     'appends to the file behind a descriptor, but not behind a link to it',
     async () => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const file = path.join(home, 'file');
       const link = path.join(home, 'link');
       writeFileSync(file, 'former, ');
@@ -147,7 +147,7 @@ describe('replacing a file that the user names', () => {
 
 describe('a new file', () => {
   it('is not made if one of that name exists', async () => {
-    const file = path.join(temporaryDirectory(), 'file');
+    const file = path.join(createTemporaryDirectory(), 'file');
     expect(await createFile(toContainedPath(file), 'first')).toBe(true);
     expect(await createFile(toContainedPath(file), 'second')).toBe(false);
     expect(readFileSync(file, 'utf8')).toBe('first');
@@ -155,7 +155,7 @@ describe('a new file', () => {
   });
 
   it('gets a suffix if one of that name exists, unless it is to be replaced', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const write = (content: string, ifTaken: 'suffix' | 'replace'): Promise<string> =>
       writeUnderFreeName(
         { folder: home, name: '.' },

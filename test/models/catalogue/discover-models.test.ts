@@ -10,7 +10,7 @@ import {
   buildModelsReport,
   type ModelsReport,
 } from '../../../src/models/catalogue/report-models.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { isPosix } from '../../support/system.ts';
 
@@ -23,7 +23,7 @@ let provider: FakeProvider;
 const NOWHERE = { OLLAMA_HOST: '127.0.0.1:9' };
 
 beforeEach(async () => {
-  dataDir = temporaryDirectory();
+  dataDir = createTemporaryDirectory();
   provider = await FakeProvider.start();
 });
 
@@ -42,7 +42,7 @@ async function discover(env: Record<string, string>): Promise<DiscoveryResult> {
   return await discoverModels({ dataDir, env: { ...NOWHERE, ...env }, signal });
 }
 
-async function modelNames(): Promise<string[]> {
+async function listModelNames(): Promise<string[]> {
   const problems: Error[] = [];
   const onProblem = (error: Error): void => void problems.push(error);
   const table = await loadModels({ dataDir, env: {}, watch: false, onProblem });
@@ -72,7 +72,7 @@ describe('discovering models', () => {
       expect(discovery.endpoints).toMatchObject([
         { provider: 'openai', added: ['small', 'gpt-image-9'], known: 0, others: 2 },
       ]);
-      expect(await modelNames()).toEqual(['small text', 'gpt-image-9 image']);
+      expect(await listModelNames()).toEqual(['small text', 'gpt-image-9 image']);
       expect(await readFile(getModelsFile(), 'utf8')).not.toContain(KEY);
       expect((await stat(getModelsFile())).mode & 0o777).toBe(0o600);
     },
@@ -82,7 +82,7 @@ describe('discovering models', () => {
     provider.reset(listingAnswer('llama3.2:latest'));
     const { endpoints } = await discover({ OLLAMA_HOST: new URL(provider.baseUrl).host });
     expect(endpoints).toMatchObject([{ provider: 'ollama', added: ['llama3.2:latest'] }]);
-    expect(await modelNames()).toEqual(['llama3.2:latest text']);
+    expect(await listModelNames()).toEqual(['llama3.2:latest text']);
     await rm(getModelsFile());
     expect((await discover({})).endpoints).toEqual([]);
     await expect(stat(getModelsFile())).rejects.toThrow('ENOENT');
@@ -106,7 +106,7 @@ describe('discovering models', () => {
     expect(endpoints).toMatchObject([
       { provider: 'corner', added: ['large', 'corner/echo'], known: 1 },
     ]);
-    expect(await modelNames()).toEqual(['quick text', 'large text', 'corner/echo text']);
+    expect(await listModelNames()).toEqual(['quick text', 'large text', 'corner/echo text']);
 
     const modelsFile = await readFile(getModelsFile(), 'utf8');
     for (const line of ['# mine', '# the good one', 'googleai/x: quick']) {
@@ -302,7 +302,7 @@ describe('discovering models', () => {
     provider.reset(listingAnswer('one', 'two', 'one'));
     const discovery = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
     expect(discovery.endpoints).toMatchObject([{ added: ['one', 'two'], known: 0, others: 0 }]);
-    expect(await modelNames()).toEqual(['one text', 'two text']);
+    expect(await listModelNames()).toEqual(['one text', 'two text']);
   });
 
   it('takes no name that could not be written as it is', async () => {

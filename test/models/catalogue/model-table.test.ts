@@ -5,14 +5,14 @@ import { loadModels, type ModelTable } from '../../../src/models/catalogue/model
 import { hashModels } from '../../../src/models/catalogue/resources-view.ts';
 import { toWireModel } from '../../../src/models/model-entry.ts';
 import type { Model } from '../../../src/wire/index.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 let dataDir: string;
 let table: ModelTable | undefined;
 let problems: string[];
 
 beforeEach(() => {
-  dataDir = temporaryDirectory();
+  dataDir = createTemporaryDirectory();
   problems = [];
 });
 
@@ -38,7 +38,7 @@ const modelsFile = (...models: string[]): string =>
 const write = (text: string): Promise<void> => writeFile(path.join(dataDir, 'models.yaml'), text);
 
 /** Resolves at the next change of the list, or the next problem. */
-function nextNews(): Promise<void> {
+function waitForNews(): Promise<void> {
   return new Promise(resolve => {
     const reportedCount = problems.length;
     const push = problems.push.bind(problems);
@@ -249,7 +249,7 @@ describe('the models of the service', () => {
     expect(table?.get('openai/gpt-9')).toBeUndefined();
     expect(problems).toEqual([expect.stringMatching(/is larger than 1 MiB/)]);
 
-    const news = nextNews();
+    const news = waitForNews();
     await rm(path.join(dataDir, 'models.yaml'));
     await news;
     expect(table?.get('openai/gpt-9')).toMatchObject({ id: 'gpt-9' });
@@ -259,7 +259,7 @@ describe('the models of the service', () => {
     await load({}, true);
 
     const follow = async (change: () => Promise<void>): Promise<string[]> => {
-      const news = nextNews();
+      const news = waitForNews();
       await change();
       await news;
       return names().slice(4);

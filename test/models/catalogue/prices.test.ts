@@ -7,7 +7,7 @@ import { providerAt } from '../job.ts';
 const MILLION: ProviderUsage = { input: 1_000_000, output: 0, cached: 0 };
 
 /** Dollars of a run; null if they are unknown. */
-async function dollars(
+async function computeDollars(
   model: { name: string; id: string; price?: Price },
   usage: ProviderUsage,
   more: { providerBatch?: boolean; runOptions?: Record<string, unknown> } = {},
@@ -37,40 +37,42 @@ const HAIKU = { name: 'anthropic', id: 'claude-haiku-4-5' };
 const GPT = { name: 'openai', id: 'gpt-5' };
 
 it('prices cache writes by the table, or by the input price of models.yaml', async () => {
-  const plain = await dollars(HAIKU, MILLION);
-  const written = await dollars(HAIKU, { ...MILLION, cacheWritten: 1_000_000 });
+  const plain = await computeDollars(HAIKU, MILLION);
+  const written = await computeDollars(HAIKU, { ...MILLION, cacheWritten: 1_000_000 });
   expect(written).toBe((plain ?? 0) * 1.25);
   const price = { input: 3, output: 9 };
-  expect(await dollars({ ...GPT, price }, { ...MILLION, cacheWritten: 1_000_000 })).toBe(3);
+  expect(await computeDollars({ ...GPT, price }, { ...MILLION, cacheWritten: 1_000_000 })).toBe(3);
 });
 
 it.each(['default', 'standard', 'ON_DEMAND', 'auto'])(
   'takes the tier %s for the default one',
   async tier => {
-    expect(await dollars(GPT, { ...MILLION, tier })).toBe(await dollars(GPT, MILLION));
+    expect(await computeDollars(GPT, { ...MILLION, tier })).toBe(
+      await computeDollars(GPT, MILLION),
+    );
   },
 );
 
 it('takes the price of the tier that the answer names, not of the requested one', async () => {
-  const usual = (await dollars(GPT, MILLION)) ?? 0;
+  const usual = (await computeDollars(GPT, MILLION)) ?? 0;
   const asked = { runOptions: { serviceTier: 'flex' } };
-  expect(await dollars(GPT, { ...MILLION, tier: 'flex' }, asked)).toBe(usual / 2);
-  expect(await dollars(GPT, { ...MILLION, tier: 'default' }, asked)).toBe(usual);
+  expect(await computeDollars(GPT, { ...MILLION, tier: 'flex' }, asked)).toBe(usual / 2);
+  expect(await computeDollars(GPT, { ...MILLION, tier: 'default' }, asked)).toBe(usual);
 });
 
 it.each(['priority', 'fast', 'scale'])('knows no price for the tier %s', async tier => {
-  expect(await dollars(GPT, { ...MILLION, tier })).toBeNull();
+  expect(await computeDollars(GPT, { ...MILLION, tier })).toBeNull();
   expect(
-    await dollars({ ...GPT, price: { input: 3, output: 9 } }, { ...MILLION, tier }),
+    await computeDollars({ ...GPT, price: { input: 3, output: 9 } }, { ...MILLION, tier }),
   ).toBeNull();
 });
 
 it('takes the figure of the provider itself before any other', async () => {
-  expect(await dollars(GPT, { ...MILLION, tier: 'priority', dollars: 0.5 })).toBe(0.5);
+  expect(await computeDollars(GPT, { ...MILLION, tier: 'priority', dollars: 0.5 })).toBe(0.5);
 });
 
 it('never fails for counts that contradict each other', async () => {
   expect(
-    await dollars(HAIKU, { input: 10, output: 0, cached: 8, cacheWritten: 90 }),
+    await computeDollars(HAIKU, { input: 10, output: 0, cached: 8, cacheWritten: 90 }),
   ).not.toBeNull();
 });

@@ -115,7 +115,7 @@ describe('models.yaml', () => {
   });
 
   describe('an entry with the name of a known provider', () => {
-    const parsed = (entry: string, env: Record<string, string> = {}) => {
+    const parseEntry = (entry: string, env: Record<string, string> = {}) => {
       const { providers, faults } = parseModelsFile(
         `providers: {${entry}}`,
         'm.yaml',
@@ -172,12 +172,12 @@ describe('models.yaml', () => {
         { needsKey: false, baseUrl: 'http://127.0.0.1:9/openai/v1' },
       ],
     ])('keeps what it does not mention: %s', (entry, provider) => {
-      expect(parsed(entry)).toMatchObject(provider);
+      expect(parseEntry(entry)).toMatchObject(provider);
     });
 
     it('keeps the address of the environment', () => {
       const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
-      expect(parsed('openai: {batch: false}', env)).toMatchObject({
+      expect(parseEntry('openai: {batch: false}', env)).toMatchObject({
         baseUrl: 'http://127.0.0.1:9/v1',
       });
     });

@@ -52,7 +52,7 @@ function ask(entry: object, job: JobOptions = {}): Promise<EngineResult> {
 const input = (q: string): JobOptions => ({ inputs: { texts: { q }, values: { q } } });
 
 /** Returns the beginning of a compressed text that has no end and nothing in it. */
-function emptyBlocks(bytes: number): Buffer {
+function buildEmptyBlocks(bytes: number): Buffer {
   const header = gzipSync('').subarray(0, 10);
   return Buffer.concat([header, Buffer.alloc(bytes, Buffer.from([0, 0, 0, 0xff, 0xff]))]);
 }
@@ -204,7 +204,7 @@ describe('an address', () => {
       gzipSync(Buffer.alloc(65 * 1024 * 1024)),
       /larger than 64 MiB; it may have been paid for$/,
     ],
-    ['gzip', emptyBlocks(65 * 1024 * 1024), /larger than 64 MiB; it may have been paid for$/],
+    ['gzip', buildEmptyBlocks(65 * 1024 * 1024), /larger than 64 MiB; it may have been paid for$/],
   ])('fails the run if its answer in %s cannot be read', async (encoding, body, message) => {
     answer = response => response.writeHead(200, { 'content-encoding': encoding }).end(body);
     expect(await ask({ address: baseUrl })).toMatchObject({

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createProgramEngine } from '../../../src/models/programs/program-engine.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { createJob, type JobOptions } from '../job.ts';
 import { parseDeclaredModel } from './declared.ts';
 
@@ -10,7 +10,7 @@ let dataDir: string;
 let engine: ReturnType<typeof createProgramEngine>;
 
 beforeEach(() => {
-  const directory = temporaryDirectory();
+  const directory = createTemporaryDirectory();
   dataDir = path.join(directory, 'data');
   mkdirSync(dataDir);
   engine = createProgramEngine({ env: { PATH: process.env['PATH'] }, dataDir, directory });

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createProgramEngine } from '../../../src/models/programs/program-engine.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/png.ts';
 import { isPosix } from '../../support/system.ts';
 import { createJob, type JobOptions } from '../job.ts';
@@ -22,7 +22,7 @@ let dataDir: string;
 let directory: string;
 
 beforeEach(() => {
-  folder = temporaryDirectory();
+  folder = createTemporaryDirectory();
   [dataDir, directory] = [path.join(folder, 'data'), path.join(folder, 'work')];
   for (const one of [dataDir, directory]) mkdirSync(one);
 });
@@ -208,21 +208,21 @@ describe('a program', () => {
 
     expect(hangs).toBe('thing took longer than 2 s');
 
-    await untilGone(pidFile);
+    await waitUntilGone(pidFile);
     const prints = await runForError({
       program: node(`${parent} setInterval(() => process.stdout.write("x".repeat(1e6)), 1)`),
     });
 
     expect(prints).toBe('thing printed more than 8 MiB');
 
-    await untilGone(pidFile);
+    await waitUntilGone(pidFile);
     expect(
       await runForText({
         program: node(`${parent} c.unref(); console.log("done"); process.exit()`),
       }),
     ).toBe('done');
 
-    await untilGone(pidFile);
+    await waitUntilGone(pidFile);
   });
 
   it('is ended if its run is', async () => {
@@ -236,7 +236,7 @@ describe('a program', () => {
     stop.abort(new Error('no more'));
     await expect(running).rejects.toThrow('no more');
 
-    await untilGone(ready);
+    await waitUntilGone(ready);
     expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   });
 
@@ -338,7 +338,7 @@ describe('the answer of a program', () => {
 /**
  * Resolves once the process is gone: one that was killed ends when it is next given a processor.
  */
-async function untilGone(pidFile: string): Promise<void> {
+async function waitUntilGone(pidFile: string): Promise<void> {
   await expect.poll(() => isRunning(pidFile)).toBe(false);
 }
 

@@ -9,10 +9,10 @@ import {
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { createRunFolder, endRecordedPrograms } from '../../../src/models/programs/run-folder.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 it('what a process left that was killed before it wrote a record or a folder is removed', async () => {
-  const records = temporaryDirectory();
+  const records = createTemporaryDirectory();
   for (const name of ['locked', 'recorded']) {
     const lock = path.join(records, `${name}.json.lock`);
     writeFileSync(lock, '');
@@ -27,7 +27,7 @@ it('what a process left that was killed before it wrote a record or a folder is 
 });
 
 it('what a process left that was killed while it added the program to its record is removed', async () => {
-  const records = temporaryDirectory();
+  const records = createTemporaryDirectory();
   const { factsFile, recordStart } = await createRunFolder(records, {});
   await recordStart({ pid: 1, began: 1 });
   const [record = '', lock = ''] = readdirSync(records)
@@ -42,7 +42,7 @@ it('what a process left that was killed while it added the program to its record
 });
 
 it('what a process uses that runs is kept', async () => {
-  const records = temporaryDirectory();
+  const records = createTemporaryDirectory();
   const folder = await createRunFolder(records, {});
   await endRecordedPrograms(records, process.env);
   expect(existsSync(folder.factsFile)).toBe(true);

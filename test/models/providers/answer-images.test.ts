@@ -37,7 +37,7 @@ async function draw(
   return { ...result, waits };
 }
 
-const errorText = ({ outputs }: EngineResult): string =>
+const getErrorText = ({ outputs }: EngineResult): string =>
   outputs.map(output => (output.type === 'error' ? output.message : '')).join('');
 
 const PICTURE = png(2, 2);
@@ -103,8 +103,8 @@ describe('a picture that is drawn in its own time', () => {
     const result = await draw(name, id, [TASK, answer]);
     expect(result).toMatchObject({ hasFailed: true, isRefused: false });
     expect(result.fault).toBeUndefined();
-    expect(errorText(result)).toMatch(message);
-    expect(errorText(result)).toContain('it may have been paid for');
+    expect(getErrorText(result)).toMatch(message);
+    expect(getErrorText(result)).toContain('it may have been paid for');
     expect(provider.requests.filter(({ path }) => !path.endsWith('/get_result'))).toHaveLength(1);
   });
 });
@@ -124,7 +124,7 @@ describe('a model that can’t be asked for a picture', () => {
   ])('%s, %s: nothing is sent', async (name, id, job, message) => {
     const result = await draw(name, id, [], job);
     expect(result).toMatchObject({ hasFailed: true, isRefused: true });
-    expect(errorText(result)).toMatch(message);
+    expect(getErrorText(result)).toMatch(message);
     expect(provider.requests).toEqual([]);
   });
 });
@@ -139,8 +139,8 @@ it.each<[string, object, RegExp]>([
 ])('a picture %s may have been paid for', async (_, data, message) => {
   const result = await draw('xai-images', 'grok-imagine-image', [{ body: { data: [data] } }]);
   expect(result).toMatchObject({ hasFailed: true });
-  expect(errorText(result)).toMatch(message);
-  expect(errorText(result)).toContain('it may have been paid for');
+  expect(getErrorText(result)).toMatch(message);
+  expect(getErrorText(result)).toContain('it may have been paid for');
   expect(provider.requests).toHaveLength(1);
 });
 
@@ -164,7 +164,7 @@ it('says that a picture was withheld, and what it cost', async () => {
   const withheld = { data: [{ url: '', respect_moderation: false }], ...cost };
   const result = await draw('xai-images', 'grok-imagine-image', [{ body: withheld }]);
 
-  expect(errorText(result)).toMatch(/content filter withheld/);
+  expect(getErrorText(result)).toMatch(/content filter withheld/);
   expect(result.usage?.dollars).toBe(0.02);
 
   const moderated = {
@@ -173,7 +173,7 @@ it('says that a picture was withheld, and what it cost', async () => {
   };
   const refused = await draw('bedrock-images', 'amazon.nova-canvas-v1:0', [{ body: moderated }]);
 
-  expect(errorText(refused)).toMatch(/content filter withheld/);
+  expect(getErrorText(refused)).toMatch(/content filter withheld/);
 });
 
 it('reports options that requests for pictures have no place for', async () => {

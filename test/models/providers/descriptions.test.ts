@@ -11,7 +11,7 @@ import {
   type AnswerFormat,
   ModelAnswer,
 } from '../../../src/models/providers/answers/model-answer.ts';
-import { describedSchema, type OpenApi } from '../../support/providers/described-schema.ts';
+import { findDescribedSchema, type OpenApi } from '../../support/providers/described-schema.ts';
 import azure from './sent/azure.ts';
 import chatBatch from './sent/batch-openai.ts';
 import batch from './sent/batch-openai-chat.ts';
@@ -52,7 +52,7 @@ describe("OpenAI's description of its interface", () => {
     ['pictures', '/images/generations', bodies(images)],
   ])('has every request of %s', (_, endpoint, requests) => {
     const ajv = new Ajv2019({ strict: false, validateFormats: false, allErrors: true });
-    const validate = ajv.compile(describedSchema(DESCRIPTION, endpoint));
+    const validate = ajv.compile(findDescribedSchema(DESCRIPTION, endpoint));
     const invalidNames = requests.filter(([, body]) => !validate(body)).map(([name]) => name);
     expect(requests.length).toBeGreaterThan(0);
     expect(invalidNames).toEqual([]);

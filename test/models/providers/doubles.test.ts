@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CHAT_DIALECTS, type ChatDialect } from '../../support/providers/chat-dialects.ts';
 import type { ProviderAnswer } from '../../support/providers/fake-provider.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
-import { realRefusal } from '../../support/providers/real-refusal.ts';
+import { findRealRefusal } from '../../support/providers/real-refusal.ts';
 
 // The doubles of the providers are checked here against errors that the real services sent to
 // others.
@@ -32,7 +32,7 @@ function post(
     headers = HEADERS,
   }: { dialect?: ChatDialect; headers?: Record<string, string> } = {},
 ): ProviderAnswer | undefined {
-  return realRefusal({ method: 'POST', path, headers, text: JSON.stringify(body) }, dialect);
+  return findRealRefusal({ method: 'POST', path, headers, text: JSON.stringify(body) }, dialect);
 }
 
 describe('a double refuses in the words of the real service', () => {

@@ -8,7 +8,7 @@ import {
   openStore,
   startEmbedded,
 } from '../../../src/service/index.ts';
-import { temporaryDataDir } from '../../support/local-service.ts';
+import { createTemporaryDataDir } from '../../support/local-service.ts';
 import {
   FakeProvider,
   type ProviderAnswer,
@@ -67,7 +67,7 @@ export function useProvider() {
 
   beforeAll(async () => {
     provider = await FakeProvider.start();
-    dataDir = temporaryDataDir();
+    dataDir = createTemporaryDataDir();
     store = await openStore({ dataDir, env: {} });
     writeFileSync(path.join(dataDir, 'models.yaml'), buildModelsFile(provider.baseUrl));
 

@@ -4,7 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { openStore, startEmbedded } from '../../../src/service/index.ts';
 import { HandClock } from '../../support/hand-clock.ts';
-import { temporaryDataDir } from '../../support/local-service.ts';
+import { createTemporaryDataDir } from '../../support/local-service.ts';
 import { chatAnswer } from '../../support/providers/fake-provider.ts';
 import { ASK, KEY, prompt, useProvider } from './provider-of-tests.ts';
 
@@ -77,7 +77,7 @@ describe('what a provider is sent', () => {
 });
 
 it('a model without a description is taken for one of the endpoint of the environment, and a note names models discover', async () => {
-  const ownDir = temporaryDataDir();
+  const ownDir = createTemporaryDataDir();
   const clock = new HandClock();
   const notes: string[] = [];
 

@@ -55,7 +55,7 @@ async function askWith(
   );
 }
 
-function errorText({ hasFailed, outputs }: EngineResult): string {
+function getErrorText({ hasFailed, outputs }: EngineResult): string {
   expect(hasFailed).toBe(true);
   const [output] = outputs;
   return output?.type === 'error' ? output.message : '';
@@ -63,7 +63,7 @@ function errorText({ hasFailed, outputs }: EngineResult): string {
 
 describe('a real error is reported in its own words, and its request repeated only if that can help', () => {
   it.each([...UNSUPPORTED, ...REFUSALS])('$provider $status: $says', async error => {
-    const message = errorText(await askWith(error));
+    const message = getErrorText(await askWith(error));
     expect(message).toContain(error.says);
     expect(message).not.toMatch(/<\/?\w+>/);
     expect(posts()).toHaveLength(error.means === 'busy' || error.means === 'overloaded' ? 4 : 1);

@@ -6,7 +6,7 @@ import { buildRequest } from '../../../src/models/providers/requests/build-reque
 import type { BuiltRequest } from '../../../src/models/providers/requests/built-request.ts';
 import { createJob } from '../job.ts';
 
-function providerNamed(name: string): Provider {
+function findProviderNamed(name: string): Provider {
   const provider = listKnownProviders({ AWS_REGION: 'eu-west-1' }).find(
     known => known.name === name,
   );
@@ -20,7 +20,7 @@ async function buildForModel(
   unsupported: readonly OptionName[] = [],
 ): Promise<Pick<BuiltRequest, 'warnings'> & { body: Record<string, unknown> }> {
   const slash = name.indexOf('/');
-  const provider = providerNamed(name.slice(0, slash));
+  const provider = findProviderNamed(name.slice(0, slash));
   const model = guessModel(provider, name, { id: name.slice(slash + 1), guessedFrom: 'prefix' });
   const access = { provider, key: 'a-key', env: {} };
   const { body, warnings } = await buildRequest(

@@ -30,7 +30,7 @@ afterAll(() => provider.close());
 const TRANSPORT_HEADER =
   /^(host|connection|content-length|transfer-encoding|accept-encoding|user-agent)$/;
 
-function sentHeaders({ headers }: ProviderRequest): Record<string, string> {
+function pickSentHeaders({ headers }: ProviderRequest): Record<string, string> {
   const [agent = ''] = headers['user-agent']?.split(' ') ?? [];
   const ownHeaders = Object.entries(headers).filter(([name]) => !TRANSPORT_HEADER.test(name));
   return {
@@ -85,7 +85,7 @@ async function captureRequest(
 
   return {
     url: `${origin}${request.path}`,
-    headers: sentHeaders(request),
+    headers: pickSentHeaders(request),
     body: parseBody(request),
     warnings: result.warnings ?? [],
   };
@@ -161,7 +161,7 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) 
     ).toBe('batch_1');
 
     const parts = provider.requests.map(request => {
-      const sentAs = { url: `${origin}${request.path}`, headers: sentHeaders(request) };
+      const sentAs = { url: `${origin}${request.path}`, headers: pickSentHeaders(request) };
       if (!request.path.endsWith('/files')) {
         return ['batch', { ...sentAs, body: JSON.parse(request.text) as object }];
       }

@@ -14,7 +14,7 @@ import { previewFromTexts, previewPrompt } from '../../../src/prompts/render/pre
 import { inProcessTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
 import { type LocalStore, openStore } from '../../../src/service/local-store.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 const models = createKnownModels({
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
@@ -364,7 +364,7 @@ describe('prompts on this machine', () => {
   };
 
   beforeEach(async () => {
-    directory = temporaryDirectory();
+    directory = createTemporaryDirectory();
     store = await openStore({ dataDir: path.join(directory, 'data') });
   });
   afterEach(async () => {
@@ -425,13 +425,13 @@ describe('prompts on this machine', () => {
   });
 
   it('report partials that insert each other without end, unless a block can end it', async () => {
-    const faults = async (): Promise<unknown[]> =>
+    const listFaults = async (): Promise<unknown[]> =>
       await checkPromptFile(path.join(directory, 'x.prompt'), { models, tasks: inProcessTasks });
     await write('x.prompt', '---', 'model: echo', '---', '{{> one}}{{> two}}');
     await write('_one.prompt', '{{> two}}');
     const two = await write('_two.prompt', 'a', ' {{> one}}');
 
-    expect(await faults()).toMatchObject([
+    expect(await listFaults()).toMatchObject([
       {
         file: two,
         line: 2,
@@ -441,12 +441,12 @@ describe('prompts on this machine', () => {
     ]);
 
     await write('_two.prompt', '{{#if name}}{{> one}}{{/if}}');
-    expect(await faults()).toEqual([]);
+    expect(await listFaults()).toEqual([]);
 
     await write('_two.prompt', '{{> one}}');
     await write('x.prompt', '---', 'model: echo', '---', '{{#*inline "one"}}x{{/inline}}{{> two}}');
 
-    expect(await faults()).toEqual([]);
+    expect(await listFaults()).toEqual([]);
   });
 
   it('are not published without a template, nor with a fault that only shows when it is tried', async () => {

@@ -9,7 +9,7 @@ import {
   type WatchedPrompts,
   watchPromptFiles,
 } from '../../../src/service/prompts/publish-directory.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
 let directory: string;
@@ -18,7 +18,7 @@ const write = (name: string, text: string | Buffer): Promise<void> =>
   writeFile(inDirectory(name), text);
 
 beforeEach(() => {
-  directory = temporaryDirectory();
+  directory = createTemporaryDirectory();
 });
 
 describe('a directory of prompts', () => {
@@ -173,7 +173,7 @@ describe('a watched directory', () => {
   it.runIf(hasLinks)(
     'leaves out what leads out of it, or is not a regular file, and reports each once',
     async () => {
-      const outside = temporaryDirectory();
+      const outside = createTemporaryDirectory();
       await writeFile(path.join(outside, 'x.prompt'), 'secret');
       await write('a.prompt', 'one');
       await symlink(inDirectory('a.prompt'), inDirectory('b.prompt'));

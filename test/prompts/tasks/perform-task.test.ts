@@ -12,7 +12,7 @@ import {
   type TaskProcessOptions,
 } from '../../../src/prompts/tasks/task-processes.ts';
 import { LimitExceededError } from '../../../src/utils/limit-exceeded.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 
@@ -233,7 +233,7 @@ describe('a conversion of a promptfoo configuration', () => {
   const options = { settingNames: [], directory: '/', isForTest: true };
 
   it('is done in this process if it is short, and in another if it names a large file', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     const rows = Array.from({ length: 3000 }, (_, row) => `${row} ${'a'.repeat(100)}\n`).join('');
     await writeFile(path.join(directory, 'rows.csv'), `a\n${rows}`);
 
@@ -258,7 +258,7 @@ describe('a conversion of a promptfoo configuration', () => {
   });
 
   it('stops within its limits: of time, of files, and if it searches for files', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     await writeFile(path.join(directory, 'a.yaml'), `- vars: {a: ${'x'.repeat(1000)}}`);
     const convert = (tests: string, limits: typeof smallLimits) =>
       convertForeign(createConfiguration(tests), 'c.yaml', { ...options, directory }, limits);

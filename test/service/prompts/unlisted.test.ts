@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalStore, openStore } from '../../../src/service/index.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { createTemporaryDirectory } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';
 
 let service: TestService;
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  directory = temporaryDirectory();
+  directory = createTemporaryDirectory();
 });
 
 async function promptFile(slug: string, source: string): Promise<string> {

@@ -8,7 +8,7 @@ import {
   openStore,
   startEmbedded,
 } from '../../../src/service/index.ts';
-import { temporaryDataDir } from '../../support/local-service.ts';
+import { createTemporaryDataDir } from '../../support/local-service.ts';
 import {
   chatAnswer,
   FakeProvider,
@@ -23,7 +23,7 @@ let dataDir: string;
 
 beforeAll(async () => {
   provider = await FakeProvider.start();
-  dataDir = temporaryDataDir();
+  dataDir = createTemporaryDataDir();
   store = await openStore({ dataDir, env: {} });
   writeFileSync(
     path.join(dataDir, 'models.yaml'),

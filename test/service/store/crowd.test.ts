@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../../support/command.ts';
-import { temporaryDataDir } from '../../support/local-service.ts';
+import { createTemporaryDataDir } from '../../support/local-service.ts';
 
 const COMMANDS = 8;
 
 test('many commands at once on a fresh data directory all succeed, and every run is kept', async () => {
-  const env = { PROMPTRUN_DATA_DIR: temporaryDataDir() };
+  const env = { PROMPTRUN_DATA_DIR: createTemporaryDataDir() };
   const outcomes = await Promise.all(
     Array.from({ length: COMMANDS }, (_, index) =>
       runCommand(['run', 'hello', '-i', `name=n${index}`, '--quiet'], { env }),

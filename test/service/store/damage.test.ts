@@ -13,13 +13,13 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openStore, startService } from '../../../src/service/index.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/binding.ts';
 import type { RunPage } from '../../../src/wire/index.ts';
-import { TestService, temporaryDataDir } from '../../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../../support/local-service.ts';
 
 let dataDir: string;
 let file: string;
 
 beforeEach(async () => {
-  dataDir = temporaryDataDir();
+  dataDir = createTemporaryDataDir();
   file = path.join(dataDir, 'promptrun.db');
   const service = await TestService.start({ dataDir });
   const promptVersionId = await service.versionOf('hello');
@@ -111,7 +111,7 @@ describe('a new store', () => {
   });
 
   test('can be started if there is none', async () => {
-    const fresh = temporaryDataDir();
+    const fresh = createTemporaryDataDir();
     mkdirSync(fresh, { mode: 0o700 });
     await TestService.forTest({ dataDir: fresh, newStore: true });
     expect(await readdir(fresh)).not.toContain('aside');

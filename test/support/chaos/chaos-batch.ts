@@ -4,8 +4,8 @@ import path from 'node:path';
 import {
   type ChaosOptions,
   ChaosService,
+  createRandom,
   type LedgerRun,
-  mulberry,
   VERSION,
 } from './chaos-service.ts';
 import { startCommand } from './start-command.ts';
@@ -59,7 +59,7 @@ const MOST_STARTS = 40;
  * Runs a batch against a chaos service, killing it now and then, until it gets no further; asks the
  * ledger then.
  */
-export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
+export async function runChaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
   const service = new ChaosService(plan);
   await service.listen();
 
@@ -85,7 +85,7 @@ async function runToTheEnd(
   service: ChaosService,
   home: string,
 ): Promise<{ starts: number; exitCode: number | null; stderr: string }> {
-  const random = mulberry(plan.seed + 1);
+  const random = createRandom(plan.seed + 1);
   for (let starts = 1; ; starts++) {
     const before = service.creations;
     const { child, ended } = start(plan, service, home);

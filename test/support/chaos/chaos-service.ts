@@ -72,7 +72,7 @@ export class ChaosService {
 
   constructor(options: ChaosOptions) {
     this.#options = options;
-    this.#random = mulberry(options.seed);
+    this.#random = createRandom(options.seed);
   }
 
   get url(): string {
@@ -271,7 +271,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /** Numbers from 0 up to 1 that a seed decides. */
-export function mulberry(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { commandEnvironment } from '../environment.ts';
+import { buildCommandEnvironment } from '../environment.ts';
 
 interface Started {
   readonly child: ChildProcess;
@@ -17,7 +17,7 @@ export function startCommand(
 ): Started {
   const child = spawn(process.execPath, argv, {
     cwd: home,
-    env: commandEnvironment(home, env),
+    env: buildCommandEnvironment(home, env),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
 

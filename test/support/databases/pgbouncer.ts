@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '../free-port.ts';
+import { findFreePort } from '../free-port.ts';
 import { asServerUser } from './postgres.ts';
 
 const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(file => existsSync(file));
@@ -26,7 +26,7 @@ export async function startPgBouncer(
 
   const { hostname, port: serverPort, pathname } = new URL(database);
   const name = pathname.slice(1);
-  const port = await freePort();
+  const port = await findFreePort();
   const directory = mkdtempSync(path.join(tmpdir(), 'pgbouncer-'));
   const users = path.join(directory, 'users');
   const settings = path.join(directory, 'settings.ini');

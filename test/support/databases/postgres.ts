@@ -12,14 +12,14 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../certificates/loopback-certificate.ts';
-import { freePort } from '../free-port.ts';
+import { findFreePort } from '../free-port.ts';
 import { TEMPORARY_VARIABLE } from '../temporary.ts';
 
 /** The directory of the server's programs in Debian's packages, which is not on the path. */
 const DEBIAN = '/usr/lib/postgresql';
 
 /** Returns the directory of PostgreSQL's own programs; undefined if it is not installed. */
-export function postgresPrograms(): string | undefined {
+export function findPostgresPrograms(): string | undefined {
   const installed = existsSync(DEBIAN)
     ? readdirSync(DEBIAN).map(version => path.join(DEBIAN, version, 'bin'))
     : [];
@@ -50,12 +50,12 @@ export interface PostgresStandby {
 
 /** Makes and starts a server; it does not run as root, whoever runs the tests. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresCluster> {
-  const programs = postgresPrograms();
+  const programs = findPostgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
 
   const directory = mkdtempSync(path.join(tmpdir(), 'postgres-'));
   const flags = prepareServerFlags(directory, options);
-  const cluster = new PostgresCluster(programs, directory, await freePort(), flags);
+  const cluster = new PostgresCluster(programs, directory, await findFreePort(), flags);
   cluster.initialise();
   cluster.start();
 
@@ -138,7 +138,7 @@ export class PostgresCluster {
   /** Starts a copy that follows it; later commits are on both. */
   async standby(): Promise<PostgresStandby> {
     const data = path.join(this.#directory, 'standby');
-    const port = await freePort();
+    const port = await findFreePort();
     const source = ['-h', '127.0.0.1', '-p', String(this.#port), '-U', 'postgres'];
     this.#run('pg_basebackup', '-D', data, '-R', '-X', 'stream', '-c', 'fast', ...source);
     this.#startServer(data, port, `${data}.log`);

@@ -1,6 +1,6 @@
 import { openStore } from '../../../src/service/index.ts';
 import type { RunReference } from '../../../src/wire/index.ts';
-import { temporaryDataDir } from '../local-service.ts';
+import { createTemporaryDataDir } from '../local-service.ts';
 import type { ServingProcess } from '../serving-process.ts';
 
 /**
@@ -11,7 +11,11 @@ export const TAKEN_OVER_MS = 90_000;
 
 /** Creates a key of an author as the operator of the service whose state is in the database. */
 export async function createAuthorKey(database: string): Promise<string> {
-  const store = await openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
+  const store = await openStore({
+    dataDir: createTemporaryDataDir(),
+    databaseUrl: database,
+    env: {},
+  });
   try {
     return (await store.createKey({ user: 'ann', isAuthor: true })).key;
   } finally {
@@ -24,7 +28,11 @@ export async function createUserKeys<User extends string>(
   database: string,
   users: Readonly<Record<User, number>>,
 ): Promise<Record<User, string>> {
-  const store = await openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
+  const store = await openStore({
+    dataDir: createTemporaryDataDir(),
+    databaseUrl: database,
+    env: {},
+  });
   try {
     const keys: Record<string, string> = {};
     for (const [user, credits] of Object.entries<number>(users)) {
@@ -55,6 +63,6 @@ export async function createAt(
 }
 
 /** Returns the body that creates a run of the sandbox which takes so long. */
-export function slowRun(promptVersionId: string, delaySeconds: string): object {
+export function buildSlowRun(promptVersionId: string, delaySeconds: string): object {
   return { promptVersionId, inputs: {}, runOptions: { delaySeconds } };
 }

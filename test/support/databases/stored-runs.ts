@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { serviceClock } from '../../../src/service/core/clock.ts';
 import { openDatabase } from '../../../src/service/store/open-database.ts';
 import type { TestService } from '../local-service.ts';
-import { databaseFor } from './test-database.ts';
+import { createDatabaseFor } from './test-database.ts';
 
 /**
  * Writes succeeded runs of a prompt into a service's store, without the work of carrying them out.
@@ -17,7 +17,7 @@ export async function storeRuns(
   const prompt = await service.find(slug);
   const store = await openDatabase({
     dataDir,
-    databaseUrl: await databaseFor(dataDir),
+    databaseUrl: await createDatabaseFor(dataDir),
     clock: serviceClock,
   });
   try {

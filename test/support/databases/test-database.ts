@@ -17,7 +17,7 @@ const made = new Map<string, Promise<string>>();
  * Returns the database of a data directory if the project's stores are in PostgreSQL, else
  * undefined.
  */
-export async function databaseFor(dataDir: string): Promise<string | undefined> {
+export async function createDatabaseFor(dataDir: string): Promise<string | undefined> {
   const server = inject('postgres');
   if (server === undefined) return undefined;
   const name = `t${createHash('sha256').update(dataDir).digest('hex').slice(0, 20)}`;
@@ -30,8 +30,8 @@ export async function databaseFor(dataDir: string): Promise<string | undefined> 
  * Returns the same for a store that is opened next to a service and closed soon: with fewer
  * connections.
  */
-export async function databaseBeside(dataDir: string): Promise<string | undefined> {
-  const database = await databaseFor(dataDir);
+export async function findDatabaseBeside(dataDir: string): Promise<string | undefined> {
+  const database = await createDatabaseFor(dataDir);
   return database && `${database}?prepare=false`;
 }
 

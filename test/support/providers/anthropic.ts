@@ -4,14 +4,15 @@ import {
   ANY,
   type Body,
   constant,
-  dottedPath,
   FLAG,
+  formatPath,
+  getNamedModel,
+  getValueAt,
   INTEGER,
   type InterfaceRules,
   LIST,
   listOf,
   NUMBER,
-  namedModel,
   OBJECT,
   object,
   oneOf,
@@ -19,7 +20,6 @@ import {
   type Rule,
   type Schema,
   TEXT,
-  valueAt,
   withoutParameter,
 } from './interface-rules.ts';
 
@@ -161,7 +161,7 @@ const RULES: readonly Rule[] = [
   body =>
     Number(body['temperature'] ?? 0) > 1 ? anthropicError('temperature: range: 0..1') : undefined,
   body =>
-    ONE_OF_SAMPLING.test(namedModel(body)) &&
+    ONE_OF_SAMPLING.test(getNamedModel(body)) &&
     body['temperature'] !== undefined &&
     body['top_p'] !== undefined
       ? anthropicError(
@@ -173,13 +173,13 @@ const RULES: readonly Rule[] = [
   ),
   body => {
     const last = Array.isArray(body['messages']) ? (body['messages'] as Body[]).at(-1) : undefined;
-    return last?.['role'] === 'assistant' && WITHOUT_SAMPLING.test(namedModel(body))
+    return last?.['role'] === 'assistant' && WITHOUT_SAMPLING.test(getNamedModel(body))
       ? anthropicError(
           'This model does not support assistant message prefill. The conversation must end with a user message.',
         )
       : undefined;
   },
-  body => findSchemaFault(valueAt(body, 'output_config', 'format', 'schema')),
+  body => findSchemaFault(getValueAt(body, 'output_config', 'format', 'schema')),
 ];
 
 function checkHeaders({ headers }: ProviderRequest): ProviderAnswer | undefined {
@@ -226,14 +226,14 @@ export const BEDROCK_MESSAGES: InterfaceRules = {
     body: {
       message:
         kind === 'unknown'
-          ? `Malformed input request: #: extraneous key [${dottedPath(path)}] is not permitted, please reformat your input and try again.`
-          : `Malformed input request: ${dottedPath(path)}, please reformat your input and try again.`,
+          ? `Malformed input request: #: extraneous key [${formatPath(path)}] is not permitted, please reformat your input and try again.`
+          : `Malformed input request: ${formatPath(path)}, please reformat your input and try again.`,
     },
   }),
   rules: RULES.map(rule => (body, request) => {
     const model = decodeURIComponent(/\/model\/([^/]+)\//.exec(request.path)?.[1] ?? '');
     const answer = rule({ ...body, model }, request);
-    const message = valueAt(answer?.body, 'error', 'message');
+    const message = getValueAt(answer?.body, 'error', 'message');
 
     return (
       answer && {

@@ -14,7 +14,7 @@ import {
   TEXT,
 } from './interface-rules.ts';
 import { openaiError } from './openai.ts';
-import { realRefusal } from './real-refusal.ts';
+import { findRealRefusal } from './real-refusal.ts';
 
 /** A line of a file for OpenAI's batches. */
 export interface BatchLine {
@@ -74,7 +74,7 @@ const ANTHROPIC_BATCH: InterfaceRules = {
 /**
  * Returns the real service's answer to a batch that it refuses; undefined if it takes the batch.
  */
-export function batchRefusal(
+export function findBatchRefusal(
   request: ProviderRequest,
   dialect: ChatDialect,
 ): ProviderAnswer | undefined {
@@ -133,5 +133,5 @@ function singleRequest(
     return openaiError('Streaming is not supported in batches.', { param: 'stream' });
   }
   const headers = { ...request.headers, 'content-type': 'application/json' };
-  return realRefusal({ ...request, headers, text: JSON.stringify(body) }, dialect);
+  return findRealRefusal({ ...request, headers, text: JSON.stringify(body) }, dialect);
 }

@@ -6,20 +6,20 @@ import { inGoogleList, refuseGoogleParameter } from './google.ts';
 import {
   ANY,
   type Body,
-  dottedPath,
   FLAG,
+  formatPath,
+  getNamedModel,
+  getValueAt,
   INTEGER,
   type InterfaceRules,
   lenient,
   NUMBER,
-  namedModel,
   object,
   oneOf,
   type ParameterFault,
   type Rule,
   type Schema,
   TEXT,
-  valueAt,
   withoutParameter,
 } from './interface-rules.ts';
 import {
@@ -41,9 +41,9 @@ const noBareBearer: NonNullable<InterfaceRules['headers']> = ({ headers }) =>
 
 const wrong = ({ kind, path, value }: ParameterFault): ProviderAnswer =>
   openaiError(
-    `${dottedPath(path)}: ${kind === 'missing' ? 'field required' : `can't be ${JSON.stringify(value)}`}`,
+    `${formatPath(path)}: ${kind === 'missing' ? 'field required' : `can't be ${JSON.stringify(value)}`}`,
     {
-      param: dottedPath(path),
+      param: formatPath(path),
     },
   );
 
@@ -70,7 +70,7 @@ const GROQ_JSON_SCHEMA = /gpt-oss|kimi|llama-4|qwen3\.[68]/;
 const GROQ_THINKING = /gpt-oss|qwen|deepseek-r1/;
 
 function groqMessage({ kind, path }: ParameterFault): string {
-  const name = dottedPath(path);
+  const name = formatPath(path);
   if (kind === 'unknown') return `property '${name}' is unsupported`;
   if (name === 'n') return "'n' : number must be at most 1";
   return `'${name}' : value is not one of the allowed values`;
@@ -90,15 +90,15 @@ const GROQ: InterfaceRules = {
   }),
   rules: [
     body =>
-      valueAt(body, 'response_format', 'type') === 'json_schema' &&
-      !GROQ_JSON_SCHEMA.test(namedModel(body))
+      getValueAt(body, 'response_format', 'type') === 'json_schema' &&
+      !GROQ_JSON_SCHEMA.test(getNamedModel(body))
         ? openaiError(
             'This model does not support response format `json_schema`. See supported models at https://console.groq.com/docs/structured-outputs#supported-models',
             { param: 'response_format' },
           )
         : undefined,
     body =>
-      body['reasoning_effort'] !== undefined && !GROQ_THINKING.test(namedModel(body))
+      body['reasoning_effort'] !== undefined && !GROQ_THINKING.test(getNamedModel(body))
         ? openaiError('`reasoning_effort` is not supported with this model', {
             param: 'reasoning_effort',
           })
@@ -218,12 +218,12 @@ const XAI: InterfaceRules = {
       ),
     ),
     body =>
-      body['reasoning_effort'] !== undefined && !XAI_EFFORT.test(namedModel(body))
-        ? xaiError(`Model ${namedModel(body)} does not support parameter reasoningEffort.`)
+      body['reasoning_effort'] !== undefined && !XAI_EFFORT.test(getNamedModel(body))
+        ? xaiError(`Model ${getNamedModel(body)} does not support parameter reasoningEffort.`)
         : undefined,
     STRICT_SCHEMA,
   ],
-  refuse: ({ path }) => xaiError(`Invalid value of ${dottedPath(path)}`),
+  refuse: ({ path }) => xaiError(`Invalid value of ${formatPath(path)}`),
 };
 
 /**
@@ -259,7 +259,7 @@ const deepseekError = (message: string): ProviderAnswer =>
 
 /** Refuses anything but text for models without eyes. */
 const TEXT_ALONE: Rule = body => {
-  const at = /vision/.test(namedModel(body)) ? -1 : listOfMessages(body).findIndex(hasPicture);
+  const at = /vision/.test(getNamedModel(body)) ? -1 : listOfMessages(body).findIndex(hasPicture);
   return at < 0
     ? undefined
     : deepseekError(
@@ -272,24 +272,24 @@ function listOfMessages({ messages }: Body): readonly unknown[] {
 }
 
 function hasPicture(message: unknown): boolean {
-  const content = valueAt(message, 'content');
-  return Array.isArray(content) && content.some(part => valueAt(part, 'type') === 'image_url');
+  const content = getValueAt(message, 'content');
+  return Array.isArray(content) && content.some(part => getValueAt(part, 'type') === 'image_url');
 }
 
 const DEEPSEEK: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(DEEPSEEK_PARAMETERS, 'model', 'messages'),
-  refuse: ({ path }) => deepseekError(`the double of DeepSeek does not know ${dottedPath(path)}`),
+  refuse: ({ path }) => deepseekError(`the double of DeepSeek does not know ${formatPath(path)}`),
   rules: [
     TEXT_ALONE,
     body =>
-      valueAt(body, 'response_format', 'type') === 'json_schema'
+      getValueAt(body, 'response_format', 'type') === 'json_schema'
         ? openaiError('This response_format type is unavailable now', {
             code: 'invalid_request_error',
           })
         : undefined,
     body =>
-      valueAt(body, 'response_format', 'type') === 'json_object' &&
+      getValueAt(body, 'response_format', 'type') === 'json_object' &&
       !/json/i.test(JSON.stringify(body['messages']))
         ? openaiError(
             "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
@@ -313,7 +313,7 @@ const CEREBRAS: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(CHAT_PARAMETERS, 'model', 'messages'),
   refuse: ({ path }) =>
-    cerebrasError(`${dottedPath(path)}: property '${dottedPath(path)}' is unsupported`),
+    cerebrasError(`${formatPath(path)}: property '${formatPath(path)}' is unsupported`),
   rules: [
     ...[
       'frequency_penalty',
@@ -351,7 +351,7 @@ const GEMINI: InterfaceRules = {
  */
 const LMSTUDIO: InterfaceRules = lenientService([
   body =>
-    valueAt(body, 'response_format', 'type') === 'json_object'
+    getValueAt(body, 'response_format', 'type') === 'json_object'
       ? { status: 400, body: { error: "'response_format.type' must be 'json_schema' or 'text'" } }
       : undefined,
 ]);

@@ -1,5 +1,5 @@
 import {
-  dottedPath,
+  formatPath,
   INTEGER,
   type InterfaceRules,
   LIST,
@@ -57,8 +57,8 @@ export const CONVERSE: InterfaceRules = {
     body: {
       message:
         kind === 'unknown'
-          ? `Malformed input request: #: extraneous key [${dottedPath(path)}] is not permitted, please reformat your input and try again.`
-          : `Malformed input request: ${dottedPath(path)}, please reformat your input and try again.`,
+          ? `Malformed input request: #: extraneous key [${formatPath(path)}] is not permitted, please reformat your input and try again.`
+          : `Malformed input request: ${formatPath(path)}, please reformat your input and try again.`,
     },
   }),
   rules: [

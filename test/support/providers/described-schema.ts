@@ -10,7 +10,7 @@ export interface OpenApi {
  * Returns the schema of the JSON that an endpoint takes by POST. An object takes only the
  * properties that the description names: a description leaves that open, a service doesn't.
  */
-export function describedSchema({ paths, schemas }: OpenApi, endpoint: string): Schema {
+export function findDescribedSchema({ paths, schemas }: OpenApi, endpoint: string): Schema {
   const body = paths[endpoint]?.post?.requestBody as
     | { content: Record<string, { schema: Schema }> }
     | undefined;

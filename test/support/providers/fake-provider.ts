@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ChatDialect } from './chat-dialects.ts';
-import { realRefusal } from './real-refusal.ts';
+import { findRealRefusal } from './real-refusal.ts';
 
 /** A request that a provider received. */
 export interface ProviderRequest {
@@ -88,7 +88,7 @@ export class FakeProvider {
 
   private answer(request: ProviderRequest, response: ServerResponse): void {
     this.requests.push(request);
-    const answer = realRefusal(request, this.dialect) ??
+    const answer = findRealRefusal(request, this.dialect) ??
       (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? { status: 500 };
     if (typeof answer === 'function') return answer(response, request);
 

@@ -3,6 +3,7 @@ import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
 import {
   ANY,
   FLAG,
+  getValueAt,
   INTEGER,
   type InterfaceRules,
   LIST,
@@ -15,7 +16,6 @@ import {
   type Rule,
   type Schema,
   TEXT,
-  valueAt,
 } from './interface-rules.ts';
 
 /** Gemini 2.5 and newer take no penalties; 2.5 and older think by a budget, not by a level. */
@@ -137,7 +137,7 @@ function getModelName({ path }: ProviderRequest): string {
 const RULES: readonly Rule[] = [
   (body, request) =>
     WITHOUT_PENALTIES.test(getModelName(request)) &&
-    ['presencePenalty', 'frequencyPenalty'].some(name => valueAt(body, 'generationConfig', name))
+    ['presencePenalty', 'frequencyPenalty'].some(name => getValueAt(body, 'generationConfig', name))
       ? googleError(
           400,
           'INVALID_ARGUMENT',
@@ -146,7 +146,7 @@ const RULES: readonly Rule[] = [
       : undefined,
   (body, request) =>
     WITHOUT_LEVEL.test(getModelName(request)) &&
-    valueAt(body, 'generationConfig', 'thinkingConfig', 'thinkingLevel') !== undefined
+    getValueAt(body, 'generationConfig', 'thinkingConfig', 'thinkingLevel') !== undefined
       ? googleError(400, 'INVALID_ARGUMENT', 'Thinking level is not supported for this model.')
       : undefined,
 ];

@@ -3,20 +3,20 @@ import type { ChatDialect } from './chat-dialects.ts';
 import type { ProviderAnswer } from './fake-provider.ts';
 import {
   constant,
-  dottedPath,
   FLAG,
+  formatPath,
+  getNamedModel,
+  getValueAt,
   INTEGER,
   type InterfaceRules,
   lenient,
   listOf,
   NUMBER,
-  namedModel,
   OBJECT,
   object,
   oneOf,
   type ParameterFault,
   TEXT,
-  valueAt,
 } from './interface-rules.ts';
 import { needsKey, openaiError, wrongParameter } from './openai.ts';
 
@@ -45,14 +45,14 @@ const OPENAI: InterfaceRules = {
   refuse: wrongParameter,
   rules: [
     body =>
-      /gpt-image/.test(namedModel(body)) && body['response_format'] !== undefined
+      /gpt-image/.test(getNamedModel(body)) && body['response_format'] !== undefined
         ? openaiError("Unknown parameter: 'response_format'.", {
             param: 'response_format',
             code: 'unknown_parameter',
           })
         : undefined,
     body =>
-      /gpt-image/.test(namedModel(body)) &&
+      /gpt-image/.test(getNamedModel(body)) &&
       !GPT_IMAGE_SIZES.some(size => size === (body['size'] ?? 'auto'))
         ? openaiError(
             `Invalid value: '${JSON.stringify(body['size'])}'. Supported values are: '1024x1024', '1024x1536', '1536x1024', and 'auto'.`,
@@ -88,7 +88,7 @@ const XAI: InterfaceRules = {
     status: 400,
     body: {
       code: 'Client specified an invalid argument',
-      error: `Argument not supported: ${dottedPath(path)}`,
+      error: `Argument not supported: ${formatPath(path)}`,
     },
   }),
   rules: [],
@@ -118,7 +118,7 @@ const TOGETHER: InterfaceRules = {
     'model',
   ),
   refuse: ({ path }) =>
-    openaiError(`Unrecognized or invalid field: ${dottedPath(path)}`, { param: dottedPath(path) }),
+    openaiError(`Unrecognized or invalid field: ${formatPath(path)}`, { param: formatPath(path) }),
   rules: [],
 };
 
@@ -135,7 +135,7 @@ const fireworksError = ({ path }: ParameterFault): ProviderAnswer => ({
     error: {
       object: 'error',
       type: 'invalid_request_error',
-      message: `${dottedPath(path)}: invalid`,
+      message: `${formatPath(path)}: invalid`,
     },
   },
 });
@@ -224,7 +224,7 @@ export const NOVA_CANVAS: InterfaceRules = {
   }),
   rules: [
     body =>
-      valueAt(body, 'textToImageParams', 'text') === ''
+      getValueAt(body, 'textToImageParams', 'text') === ''
         ? {
             status: 400,
             body: {

@@ -101,7 +101,7 @@ export const oneOf = (...anyOf: Schema[]): Schema => ({ anyOf });
 export const constant = (value: string): Schema => ({ const: value });
 
 /** Formats the path of a parameter as `messages[0].content`. */
-export function dottedPath(path: readonly string[]): string {
+export function formatPath(path: readonly string[]): string {
   return path
     .map(step => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('')
@@ -109,7 +109,7 @@ export function dottedPath(path: readonly string[]): string {
 }
 
 /** Returns the value at a path; undefined if the path leads nowhere. */
-export function valueAt(body: unknown, ...path: readonly string[]): unknown {
+export function getValueAt(body: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, step) =>
       typeof value === 'object' && value !== null ? (value as Body)[step] : undefined,
@@ -117,7 +117,7 @@ export function valueAt(body: unknown, ...path: readonly string[]): unknown {
   );
 }
 
-export function namedModel(body: Body): string {
+export function getNamedModel(body: Body): string {
   const { model } = body;
   return typeof model === 'string' ? model : '';
 }
@@ -133,10 +133,10 @@ export function withoutParameter(
   unless?: unknown,
 ): Rule {
   return body => {
-    const value = valueAt(body, ...parameter.split('.'));
+    const value = getValueAt(body, ...parameter.split('.'));
     const isRefused =
-      value !== undefined && value !== null && value !== unless && models.test(namedModel(body));
-    return isRefused ? answer(value, namedModel(body)) : undefined;
+      value !== undefined && value !== null && value !== unless && models.test(getNamedModel(body));
+    return isRefused ? answer(value, getNamedModel(body)) : undefined;
   };
 }
 
@@ -144,7 +144,7 @@ export function withoutParameter(
  * Returns a property that a strict schema must list among the required ones and does not, with the
  * place of its object.
  */
-export function missingInStrict(
+export function findMissingInStrict(
   schema: unknown,
   place: readonly string[] = [],
 ):
@@ -171,7 +171,7 @@ export function missingInStrict(
     ),
   ];
   for (const [path, value] of below) {
-    const found = missingInStrict(value, path);
+    const found = findMissingInStrict(value, path);
     if (found) return found;
   }
 

@@ -4,15 +4,16 @@ import {
   ANY,
   type Body,
   constant,
-  dottedPath,
   FLAG,
+  findMissingInStrict,
+  formatPath,
+  getNamedModel,
+  getValueAt,
   INTEGER,
   type InterfaceRules,
   LIST,
   listOf,
-  missingInStrict,
   NUMBER,
-  namedModel,
   OBJECT,
   object,
   oneOf,
@@ -20,7 +21,6 @@ import {
   type Rule,
   type Schema,
   TEXT,
-  valueAt,
   withoutParameter,
 } from './interface-rules.ts';
 
@@ -59,7 +59,7 @@ const unsupportedTemperature = (value: unknown): ProviderAnswer =>
  * of both interfaces.
  */
 export function wrongParameter({ kind, path, value }: ParameterFault): ProviderAnswer {
-  const param = dottedPath(path);
+  const param = formatPath(path);
   if (kind === 'unknown') {
     return openaiError(`Unknown parameter: '${param}'.`, { param, code: 'unknown_parameter' });
   }
@@ -86,9 +86,9 @@ export function mentionsJson(messages: unknown): boolean {
 }
 
 /** Returns the fault of a schema that should be strict, and can't be. */
-export function strictFault(format: unknown, param: string): ProviderAnswer | undefined {
+export function findStrictFault(format: unknown, param: string): ProviderAnswer | undefined {
   const { name, strict, schema } = (format ?? {}) as Body;
-  const missing = strict === true ? missingInStrict(schema) : undefined;
+  const missing = strict === true ? findMissingInStrict(schema) : undefined;
   if (!missing) return undefined;
 
   const context = `In context=(${missing.place.map(step => `'${step}'`).join(', ')})`;
@@ -180,7 +180,7 @@ const OWN_CHAT_PARAMETERS = {
 } satisfies Partial<Record<keyof OpenAI.ChatCompletionCreateParams, Schema>>;
 
 const JSON_WORD: Rule = body =>
-  valueAt(body, 'response_format', 'type') === 'json_object' && !mentionsJson(body['messages'])
+  getValueAt(body, 'response_format', 'type') === 'json_object' && !mentionsJson(body['messages'])
     ? openaiError(
         "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
         { param: 'messages' },
@@ -189,7 +189,7 @@ const JSON_WORD: Rule = body =>
 
 /** Refuses a strict schema that does not list every property as required. */
 export const STRICT_SCHEMA: Rule = body =>
-  strictFault(valueAt(body, 'response_format', 'json_schema'), 'response_format');
+  findStrictFault(getValueAt(body, 'response_format', 'json_schema'), 'response_format');
 
 /** Rules that most providers of Chat Completions share. */
 export const CHAT_RULES: readonly Rule[] = [JSON_WORD, STRICT_SCHEMA];
@@ -200,11 +200,11 @@ export const OPENAI_CHAT: InterfaceRules = {
   parameters: object(OWN_CHAT_PARAMETERS, 'model', 'messages'),
   refuse: fault =>
     fault.kind === 'unknown' && fault.path.length === 1
-      ? openaiError(`Unrecognized request argument supplied: ${dottedPath(fault.path)}`)
+      ? openaiError(`Unrecognized request argument supplied: ${formatPath(fault.path)}`)
       : wrongParameter(fault),
   rules: [
     body =>
-      ONLY_RESPONSES.test(namedModel(body))
+      ONLY_RESPONSES.test(getNamedModel(body))
         ? openaiError(
             'This model is only supported in v1/responses and not in v1/chat/completions.',
             {

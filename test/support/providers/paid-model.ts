@@ -6,7 +6,7 @@ import type { Clock } from '../../../src/cli/core/clock.ts';
 import { systemClock } from '../../../src/cli/runtime/create-context.ts';
 import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from '../command.ts';
 import { runCommandHere, serveHere } from '../command-here.ts';
-import { temporaryDirectory } from '../context.ts';
+import { createTemporaryDirectory } from '../context.ts';
 import { chatAnswer, FakeProvider } from './fake-provider.ts';
 
 /** Nothing else sleeps for as long. */
@@ -51,7 +51,7 @@ export class PaidModel {
   }
 
   #begin(): void {
-    this.home = temporaryDirectory();
+    this.home = createTemporaryDirectory();
     const dataDir = path.join(this.home, 'the-data');
     mkdirSync(dataDir, { mode: 0o700 });
     this.write('the-data/models.yaml', MODELS.replace('URL', this.provider.baseUrl));

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { batchRefusal, readBatchLines } from './batches.ts';
+import { findBatchRefusal, readBatchLines } from './batches.ts';
 import type { ChatDialect } from './chat-dialects.ts';
 import type { ProviderHandler, ProviderRequest } from './fake-provider.ts';
 
@@ -84,7 +84,7 @@ export class ProviderLedger {
       return void response.writeHead(410).end('{}');
     }
 
-    const wrong = batchRefusal(request, this.dialect);
+    const wrong = findBatchRefusal(request, this.dialect);
     if (wrong) {
       return void response
         .writeHead(wrong.status ?? 400, { 'content-type': 'application/json' })

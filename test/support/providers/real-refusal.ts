@@ -29,7 +29,7 @@ const MISSING_IMAGE = openaiError("Missing required parameter: 'image'.", {
  * Returns the real service's answer to a request that it refuses; undefined if it takes it, or if
  * nothing is known of it.
  */
-export function realRefusal(
+export function findRealRefusal(
   request: ProviderRequest,
   dialect: ChatDialect,
 ): ProviderAnswer | undefined {

@@ -3,29 +3,29 @@ import type { ProviderAnswer } from './fake-provider.ts';
 import {
   ANY,
   constant,
-  dottedPath,
   FLAG,
+  formatPath,
+  getNamedModel,
+  getValueAt,
   INTEGER,
   type InterfaceRules,
   LIST,
   listOf,
   NUMBER,
-  namedModel,
   OBJECT,
   object,
   oneOf,
   type ParameterFault,
   type Schema,
   TEXT,
-  valueAt,
   withoutParameter,
 } from './interface-rules.ts';
 import {
+  findStrictFault,
   mentionsJson,
   NOT_THINKING,
   needsKey,
   openaiError,
-  strictFault,
   THINKING_MODELS,
   unsupported,
   wrongParameter,
@@ -98,7 +98,7 @@ const RESPONSES_PARAMETERS = {
 } satisfies Partial<Record<keyof OpenAI.Responses.ResponseCreateParams, Schema>>;
 
 function refuseResponsesParameter(fault: ParameterFault): ProviderAnswer {
-  if (dottedPath(fault.path) !== 'max_output_tokens' || fault.kind !== 'type') {
+  if (formatPath(fault.path) !== 'max_output_tokens' || fault.kind !== 'type') {
     return wrongParameter(fault);
   }
   return openaiError(
@@ -117,17 +117,17 @@ export const OPENAI_RESPONSES: InterfaceRules = {
     withoutParameter(THINKING_MODELS, 'top_p', unsupported('top_p'), 1),
     withoutParameter(NOT_THINKING, 'reasoning.effort', unsupported('reasoning.effort')),
     body =>
-      NOT_THINKING.test(namedModel(body)) &&
+      NOT_THINKING.test(getNamedModel(body)) &&
       JSON.stringify(body['include'] ?? []).includes('encrypted_content')
         ? openaiError('Encrypted content is not supported with this model.', { param: 'include' })
         : undefined,
     body =>
-      valueAt(body, 'text', 'format', 'type') === 'json_object' && !mentionsJson(body['input'])
+      getValueAt(body, 'text', 'format', 'type') === 'json_object' && !mentionsJson(body['input'])
         ? openaiError(
             "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
             { param: 'input' },
           )
         : undefined,
-    body => strictFault(valueAt(body, 'text', 'format'), 'text.format.schema'),
+    body => findStrictFault(getValueAt(body, 'text', 'format'), 'text.format.schema'),
   ],
 };

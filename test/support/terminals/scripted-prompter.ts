@@ -15,7 +15,7 @@ export interface ScriptedPrompter extends Prompter {
  * Returns a person who answers questions in this order. An answer may be several attempts, of which
  * all but the last must be refused by the question itself.
  */
-export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter {
+export function createScriptedPrompter(...script: readonly Answer[]): ScriptedPrompter {
   const left = [...script];
   const asked: string[] = [];
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import path from 'node:path';
 import { COMMAND } from '../command.ts';
 import { runInProcess } from '../context.ts';
-import { commandEnvironment } from '../environment.ts';
+import { buildCommandEnvironment } from '../environment.ts';
 import { isPosix } from '../system.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
@@ -68,12 +68,12 @@ export interface CompletingShell {
  *
  * @param home where the command keeps its files, and the working directory
  */
-export async function completingShell(shell: Shell, home: string): Promise<CompletingShell> {
+export async function startCompletingShell(shell: Shell, home: string): Promise<CompletingShell> {
   const bin = path.join(home, 'bin');
   mkdirSync(bin);
   const program = path.join(bin, 'promptrun');
   const env = {
-    ...commandEnvironment(home),
+    ...buildCommandEnvironment(home),
     PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}`,
     // Either system lacks the other's.
     LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',

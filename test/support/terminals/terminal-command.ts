@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { COMMAND } from '../command.ts';
-import { temporaryDirectory } from '../context.ts';
-import { commandEnvironment } from '../environment.ts';
+import { createTemporaryDirectory } from '../context.ts';
+import { buildCommandEnvironment } from '../environment.ts';
 import {
   type Exchange,
   type ScriptedService,
@@ -21,13 +21,13 @@ export interface OnTerminalOptions {
 
 /** Starts the built command on its own terminal, and ends it with the test. */
 export function onTerminal(args: readonly string[], options: OnTerminalOptions = {}): TestTerminal {
-  const { env = {}, home = temporaryDirectory(), ...size } = options;
+  const { env = {}, home = createTemporaryDirectory(), ...size } = options;
   const terminal = openTerminal({
     ...size,
     file: process.execPath,
     args: [COMMAND, ...args],
     cwd: home,
-    env: commandEnvironment(home, env),
+    env: buildCommandEnvironment(home, env),
   });
   onTestFinished(() => terminal.kill('SIGKILL'));
   return terminal;
@@ -37,7 +37,7 @@ export const VERSION_ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 export const RUN_ID = '7d1f3a52-9f0c-4d0e-8a68-0c1f4f1e2b3a';
 
 /** Starts a service with one prompt version of this config, whose runs return their inputs. */
-export async function serviceWithPrompt(
+export async function startServiceWithPrompt(
   config: unknown,
   ...more: readonly Exchange[]
 ): Promise<{ service: ScriptedService; env: Record<string, string>; sentInputs: () => unknown }> {
@@ -76,7 +76,11 @@ export async function serviceWithPrompt(
 }
 
 /** Returns a creation that is answered when the test says so. */
-export function slowCreation(): { exchange: Exchange; arrived: Promise<void>; answer: () => void } {
+export function createSlowCreation(): {
+  exchange: Exchange;
+  arrived: Promise<void>;
+  answer: () => void;
+} {
   let answer = (): void => {};
   let arrive = (): void => {};
   const released = new Promise<void>(resolve => (answer = resolve));

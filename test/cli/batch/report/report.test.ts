@@ -9,7 +9,7 @@ import { Spending } from '../../../../src/cli/creation/spending/spending.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { Project } from '../../../support/project.ts';
-import { scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
+import { startScriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { hasLinks, isPosix } from '../../../support/system.ts';
 
 const LINES = [
@@ -138,7 +138,7 @@ describe('batch report', () => {
       { ...first, credits: 2, cost: null },
       { ...first, row: 2, id: 'b', runId: 'r2', credits: null, earlierRunIds: ['r0', 'gone'] },
     ];
-    const service = await scriptedServiceForTest({
+    const service = await startScriptedServiceForTest({
       expect: { method: 'GET', path: '/runs', query: { limit: '50' } },
       answer: success({
         rows: [

@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { CsvResults } from '../../../../src/cli/batch/results/csv-results.ts';
 import type { ResultsLine } from '../../../../src/cli/batch/results/results-line.ts';
 import type { Context } from '../../../../src/cli/context.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 
 /** Writes results to a table in this order. Returns the content of the table. */
 async function writeTable(
   results: readonly ResultToWrite[],
   { sorted = false } = {},
 ): Promise<string> {
-  const cwd = temporaryDirectory();
+  const cwd = createTemporaryDirectory();
   const table = await CsvResults.open(
     { cwd } as Context,
     { out: 'results.csv', resume: false, excel: false },
@@ -58,7 +58,7 @@ function createResultsLine(id: string, row: number, outputs: readonly string[]):
 
 describe('a table of results', () => {
   test('recognises rows whatever line ends git or Windows gave their cells', async () => {
-    const cwd = temporaryDirectory();
+    const cwd = createTemporaryDirectory();
     const written = 'note,runId,runStatus,error,output1\r\n"one\r\ntwo",r1,succeeded,,"a\r\nb"\r\n';
     writeFileSync(path.join(cwd, 'results.csv'), written);
     const options = { out: 'results.csv', resume: true, excel: false };
@@ -114,7 +114,7 @@ describe('a table of results', () => {
   });
 
   test('keeps the column of earlier runs if the only row with some is gone', async () => {
-    const cwd = temporaryDirectory();
+    const cwd = createTemporaryDirectory();
     const header = 'name,runId,runStatus,error,output1,earlierRunIds\n';
     writeFileSync(path.join(cwd, 'results.csv'), `${header}Ad,,failed,refused,,r0\n`);
     const options = { out: 'results.csv', resume: true, excel: false };

@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { JsonlResults } from '../../../../src/cli/batch/results/jsonl-results.ts';
 import { openStreamResults } from '../../../../src/cli/batch/results/stream-results.ts';
-import { directoryWith, testContext } from '../../../support/context.ts';
+import { createDirectoryWith, testContext } from '../../../support/context.ts';
 
 test("the temporary file of sorted results is removed even if it can't be closed", async () => {
   const { ctx } = await testContext();
-  const folder = directoryWith({});
+  const folder = createDirectoryWith({});
   vi.stubEnv('TMPDIR', folder);
   vi.stubEnv('TEMP', folder);
   const closeFile = vi.spyOn(JsonlResults.prototype, 'close');

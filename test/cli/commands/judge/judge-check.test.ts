@@ -3,7 +3,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type CommandResult,
+  createTemporaryDirectory,
+  runInProcess,
+} from '../../../support/context.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../../support/providers/provider-ledger.ts';
 
@@ -17,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 
 beforeEach(() => {
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'data'), { mode: 0o700 });
   write(
     'data/models.yaml',

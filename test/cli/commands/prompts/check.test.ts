@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { machine, SUM } from './local-machine.ts';
+import { createMachine, SUM } from './local-machine.ts';
 
 describe('prompts check', () => {
   it('reports a file that is not text, and checks the next one', async () => {
-    const { promptrun } = machine({
+    const { promptrun } = createMachine({
       'bytes.prompt': Buffer.from([0x48, 0xe9]),
       'bad.prompt': '{{#if x}}',
     });
@@ -21,7 +21,7 @@ describe('prompts check', () => {
   });
 
   it('reports the faults of the other files if some do not exist', async () => {
-    const { promptrun } = machine({ 'bad.prompt': '{{#if x}}' });
+    const { promptrun } = createMachine({ 'bad.prompt': '{{#if x}}' });
     const files = ['gone.prompt', 'bad.prompt', 'lost.prompt'];
     const { stdout, stderr, exitCode } = await promptrun(['prompts', 'check', ...files]);
 
@@ -33,7 +33,7 @@ describe('prompts check', () => {
   });
 
   it('expands wildcards, which the shells of Windows leave as they are', async () => {
-    const { promptrun } = machine({
+    const { promptrun } = createMachine({
       'a.prompt': '{{#if x}}',
       'b.prompt': '{{#if x}}',
       'a.txt': '{{#if x}}',
@@ -50,7 +50,7 @@ describe('prompts check', () => {
   const FAULTY_PROMPT = '---\nmodel: nowhere\ninput:\n  schema:\n    a: strin\n---\n{{#if a}}x\n';
 
   it('reports every fault with line and column, and exits with 2', async () => {
-    const { promptrun } = machine({ 'bad.prompt': FAULTY_PROMPT, 'sum.prompt': SUM });
+    const { promptrun } = createMachine({ 'bad.prompt': FAULTY_PROMPT, 'sum.prompt': SUM });
     const { stdout, stderr, exitCode } = await promptrun([
       'prompts',
       'check',
@@ -67,7 +67,7 @@ describe('prompts check', () => {
   });
 
   it('prints the findings as an array with --json', async () => {
-    const { promptrun } = machine({ 'bad.prompt': FAULTY_PROMPT });
+    const { promptrun } = createMachine({ 'bad.prompt': FAULTY_PROMPT });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bad.prompt', '--json']);
     expect(JSON.parse(stdout)).toContainEqual(
       expect.objectContaining({ severity: 'fault', file: 'bad.prompt', line: 5 }),
@@ -76,7 +76,9 @@ describe('prompts check', () => {
   });
 
   it('notes an unknown field, and exits with 0', async () => {
-    const { promptrun } = machine({ 'x.prompt': '---\nmodel: echo\nflavour: mint\n---\nx\n' });
+    const { promptrun } = createMachine({
+      'x.prompt': '---\nmodel: echo\nflavour: mint\n---\nx\n',
+    });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'x.prompt']);
     expect(stdout).toMatch(/^x\.prompt:3:1: note: .*flavour/);
     expect(exitCode).toBe(0);
@@ -89,13 +91,13 @@ describe('prompts check', () => {
       /^error: \. is a directory .*\nCheck its prompt files with: promptrun prompts check \.\/\*\.prompt\n/,
     ],
   ])('refuses %s', async (file, message) => {
-    const { exitCode, stderr } = await machine().promptrun(['prompts', 'check', file]);
+    const { exitCode, stderr } = await createMachine().promptrun(['prompts', 'check', file]);
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(EXIT.usage);
   });
 
   it('reports an unknown model as a fault only with --models', async () => {
-    const { promptrun } = machine({ 'x.prompt': '---\nmodel: nowhere/x\n---\nx\n' });
+    const { promptrun } = createMachine({ 'x.prompt': '---\nmodel: nowhere/x\n---\nx\n' });
     const lenient = await promptrun(['prompts', 'check', 'x.prompt']);
 
     expect(lenient.stdout).toMatch(/^x\.prompt:2:8: note: /);
@@ -107,7 +109,7 @@ describe('prompts check', () => {
   });
 
   it('prints the schema of the front matter with --print-schema', async () => {
-    const { stdout } = await machine().promptrun(['prompts', 'check', '--print-schema']);
+    const { stdout } = await createMachine().promptrun(['prompts', 'check', '--print-schema']);
     expect(JSON.parse(stdout)).toMatchObject({ properties: { model: { type: 'string' } } });
   });
 });

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { runWithScript } from '../../../support/run-with-script.ts';
 import { failure, success } from '../../../support/scripted-service.ts';
-import { machine } from './local-machine.ts';
+import { createMachine } from './local-machine.ts';
 
 describe('prompts without a verb', () => {
   it('lists the prompts, the simplest sample first', async () => {
-    const { stdout, exitCode } = await machine().promptrun(['prompts']);
+    const { stdout, exitCode } = await createMachine().promptrun(['prompts']);
     expect(stdout).toMatch(/^hello\t.*\npostcard\t/);
     expect(exitCode).toBe(0);
   });
@@ -18,7 +18,7 @@ describe('prompts without a verb', () => {
   });
 
   it('refuses a verb that does not exist', async () => {
-    const { stderr, exitCode } = await machine().promptrun(['prompts', 'lst']);
+    const { stderr, exitCode } = await createMachine().promptrun(['prompts', 'lst']);
     expect(stderr).toMatch(/^error: unknown command 'lst'; did you mean list\?/);
     expect(exitCode).toBe(EXIT.usage);
   });
@@ -26,14 +26,14 @@ describe('prompts without a verb', () => {
 
 describe('prompts get', () => {
   it('shows how to run the prompt by the name that was given', async () => {
-    const { stdout } = await machine().promptrun(['prompts', 'get', 'hello', '--no-color'], {
+    const { stdout } = await createMachine().promptrun(['prompts', 'get', 'hello', '--no-color'], {
       terminal: { stdout: true },
     });
     expect(stdout).toContain("Run it: promptrun run hello -i 'name=…'\n");
   });
 
   it('suggests the nearest prompt for a name that does not exist, and the list of names', async () => {
-    const { stderr, exitCode } = await machine().promptrun(['prompts', 'get', 'helo']);
+    const { stderr, exitCode } = await createMachine().promptrun(['prompts', 'get', 'helo']);
     expect(stderr).toContain(
       'error: the prompt "helo" does not exist; did you mean hello? (NOT_FOUND_ERROR)\nList the prompts with: promptrun prompts list\n',
     );
@@ -43,7 +43,7 @@ describe('prompts get', () => {
 
 describe('prompts list', () => {
   it('lists every prompt of the local service', async () => {
-    const { promptrun } = machine();
+    const { promptrun } = createMachine();
     const { stdout, exitCode } = await promptrun(['prompts', 'list', '--query', 'sort([].slug)']);
     expect(JSON.parse(stdout)).toEqual(
       expect.arrayContaining(['describe', 'hello', 'postcard', 'sandbox']),

@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { localService } from '../../../../src/main.ts';
-import { runInProcess, type TestOptions, temporaryDirectory } from '../../../support/context.ts';
+import {
+  createTemporaryDirectory,
+  runInProcess,
+  type TestOptions,
+} from '../../../support/context.ts';
 
 export const SUM =
   '---\nmodel: echo\ninput:\n  schema:\n    count: integer\n    who?: string\n---\n{{count}} for {{who}}\n';
@@ -22,8 +26,8 @@ messages:
 testData: []
 `;
 
-export function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
-  const home = temporaryDirectory();
+export function createMachine(files: Readonly<Record<string, string | Buffer>> = {}) {
+  const home = createTemporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
 
   const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {

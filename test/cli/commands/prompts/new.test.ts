@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { GITHUB_PROMPT, machine } from './local-machine.ts';
+import { createMachine, GITHUB_PROMPT } from './local-machine.ts';
 
 describe('prompts new', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('prompts new', () => {
   ])(
     '%j writes a valid prompt and its test file, and shows a command that runs it',
     async (flags, command) => {
-      const { home, promptrun } = machine();
+      const { home, promptrun } = createMachine();
       const { stdout, stderr, exitCode } = await promptrun([
         'prompts',
         'new',
@@ -31,7 +31,7 @@ describe('prompts new', () => {
   );
 
   it('refuses a name under which no prompt can run', async () => {
-    const { promptrun, home } = machine();
+    const { promptrun, home } = createMachine();
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'sub/my tides.prompt']);
     expect(stderr).toMatch(
       /^error: "sub\/my tides\.prompt": the file's name becomes the prompt's slug, /,
@@ -41,7 +41,7 @@ describe('prompts new', () => {
   });
 
   it('says why nothing can be written, without the name of a temporary file', async () => {
-    const { promptrun } = machine({ 'a.txt': '' });
+    const { promptrun } = createMachine({ 'a.txt': '' });
     expect(await promptrun(['prompts', 'new', 'a.txt/tides'])).toMatchObject({
       exitCode: EXIT.usage,
       stderr:
@@ -50,7 +50,7 @@ describe('prompts new', () => {
   });
 
   it('converts a prompt of GitHub Models into one that renders the same messages', async () => {
-    const { promptrun } = machine({ 'sum.prompt.yml': GITHUB_PROMPT });
+    const { promptrun } = createMachine({ 'sum.prompt.yml': GITHUB_PROMPT });
     const { stdout, stderr, exitCode } = await promptrun([
       'prompts',
       'new',
@@ -86,7 +86,7 @@ describe('prompts new', () => {
   });
 
   it('reports the fault of a file that it cannot convert', async () => {
-    const { promptrun, home } = machine({
+    const { promptrun, home } = createMachine({
       'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n    content: x\n',
     });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'a', '--from', 'a.prompt.yml']);
@@ -98,7 +98,7 @@ describe('prompts new', () => {
   });
 
   it('writes no file if one of them already exists', async () => {
-    const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });
+    const { home, promptrun } = createMachine({ 'tides.test.yaml': 'mine' });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'tides.prompt']);
     expect(stderr).toMatch(/^error: tides\.test\.yaml already exists/);
     expect(existsSync(path.join(home, 'tides.prompt'))).toBe(false);

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../../support/context.ts';
 import { TestService } from '../../../support/local-service.ts';
 
 const HAIKU =
   '---\ntitle: A haiku\nmodel: echo\ninput:\n  schema:\n    topic: string\n---\nOn {{topic}}.\n';
 
 function createHomeWith(files: Record<string, string>) {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
   return { home, local: localService };
 }

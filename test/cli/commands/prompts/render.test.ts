@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { png } from '../../../support/png.ts';
-import { machine, SUM } from './local-machine.ts';
+import { createMachine, SUM } from './local-machine.ts';
 
 describe('prompts render', () => {
   it('shows the messages for the model, and publishes nothing', async () => {
-    const { promptrun } = machine({ 'sum.prompt': SUM, 'in.yaml': 'count: 3\nwho: [Ada, 1.50]\n' });
+    const { promptrun } = createMachine({
+      'sum.prompt': SUM,
+      'in.yaml': 'count: 3\nwho: [Ada, 1.50]\n',
+    });
     const { stdout } = await promptrun([
       'prompts',
       'render',
@@ -20,7 +23,7 @@ describe('prompts render', () => {
   });
 
   it('prints the form of the dotprompt specification with --json', async () => {
-    const { promptrun } = machine();
+    const { promptrun } = createMachine();
     const { stdout } = await promptrun(['prompts', 'render', 'hello', '-i', 'name=Ada', '--json']);
     expect(JSON.parse(stdout)).toEqual({
       messages: [
@@ -34,7 +37,7 @@ describe('prompts render', () => {
   });
 
   it('accepts images from files, and from URLs that it does not fetch', async () => {
-    const { promptrun } = machine({ 'a.png': png(1, 1) });
+    const { promptrun } = createMachine({ 'a.png': png(1, 1) });
     const renderImageUrl = async (source: string): Promise<unknown> =>
       JSON.parse(
         (
@@ -60,7 +63,9 @@ describe('prompts render', () => {
   });
 
   it('converts the texts of -i to the types of the schema, as a run does', async () => {
-    const { promptrun } = machine({ 'sum.prompt': SUM.replace('{{count}}', '{{json count}}') });
+    const { promptrun } = createMachine({
+      'sum.prompt': SUM.replace('{{count}}', '{{json count}}'),
+    });
     const converted = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=3']);
     expect(converted.stdout).toBe('user:\n3 for\n');
     const refused = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=three']);
@@ -69,7 +74,10 @@ describe('prompts render', () => {
   });
 
   it('refuses missing and unknown inputs with the messages of a run', async () => {
-    const { promptrun } = machine({ 'sum.prompt': SUM, 'in.json': '{"count": 3, "extra": 1}' });
+    const { promptrun } = createMachine({
+      'sum.prompt': SUM,
+      'in.json': '{"count": 3, "extra": 1}',
+    });
     const render = (...flags: string[]): Promise<{ stderr: string; exitCode: number }> =>
       promptrun(['prompts', 'render', 'sum.prompt', ...flags]);
     const missing = await render();

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../../support/context.ts';
 import { startScriptedService, success } from '../../../support/scripted-service.ts';
 import { hasLinks } from '../../../support/system.ts';
 
@@ -17,7 +17,7 @@ function readFrontMatter(text: string): Record<string, string> {
 }
 
 it('writes a skill whose command line runs unchanged', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const { exitCode, stdout } = await writeSkills(home, 'hello');
 
   expect(stdout()).toBe(`${path.join('.claude/skills/hello/SKILL.md')}\n`);
@@ -41,7 +41,7 @@ it('writes a skill whose command line runs unchanged', async () => {
 });
 
 it('writes a command line with slashes and the local profile for a prompt file', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'in'));
   writeFileSync(
     path.join(home, 'in/note.prompt'),
@@ -59,7 +59,7 @@ it('writes a command line with slashes and the local profile for a prompt file',
 it.runIf(hasLinks)(
   'replaces a file that differs only with --force, and writes through no link',
   async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     await writeSkills(home, 'hello', '--to', 'skills');
 
     expect((await writeSkills(home, 'hello', '--to', 'skills')).exitCode).toBe(0);
@@ -83,7 +83,7 @@ it.runIf(hasLinks)(
 );
 
 it('refuses --to below a file', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   writeFileSync(path.join(home, 'file'), '');
   for (const to of ['file', path.join('file', 'skills')]) {
     const { exitCode, stderr } = await writeSkills(home, 'hello', '--to', to);
@@ -95,7 +95,7 @@ it('refuses --to below a file', async () => {
 });
 
 it('refuses the second of two prompts that would get the same folder', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'in'));
 
   for (const name of ['My_prompt', 'in/my-prompt']) {
@@ -111,7 +111,7 @@ it('refuses the second of two prompts that would get the same folder', async () 
 });
 
 it('writes texts of a service as data, which can be neither Markdown nor commands', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
   const title = 'x"\n---\n````\nrm -rf ~ <b>$(touch y)</b>\u001b[2J';
   const version = { promptVersionId: id, promptId: id, title, publishedAt: '2026-05-01T00:00:00Z' };
@@ -150,7 +150,7 @@ it('writes texts of a service as data, which can be neither Markdown nor command
 });
 
 it('keeps whole characters and backticks of a service, and quotes a name that looks like a number', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
   const version = {
     promptVersionId: id,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../../support/context.ts';
 
 /** A program that answers in capitals, logs each question, and fails for one that ends in `bad`. */
 const PROGRAM_SCRIPT = `
@@ -15,7 +15,7 @@ console.log(JSON.stringify({ text: question.toUpperCase(), cost: 0.02, in: 100, 
 
 /** Creates a home directory with models.yaml, a prompt and rows; programs default to that script. */
 function createMachine(...entries: object[]) {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const script = path.join(home, 'ask.cjs');
   const log = path.join(home, 'asked.log');
   writeFileSync(script, PROGRAM_SCRIPT.replace('LOG', JSON.stringify(log)));

@@ -5,9 +5,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../../support/context.ts';
 import { png } from '../../../support/png.ts';
-import { failure, scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
+import {
+  failure,
+  startScriptedServiceForTest,
+  success,
+} from '../../../support/scripted-service.ts';
 import { isPosix } from '../../../support/system.ts';
 import { PROMPT, runAgainst, VERSION } from './run-against-service.ts';
 
@@ -47,7 +51,7 @@ describe('--dry-run', () => {
   it.runIf(isPosix)(
     'prints the body, and on standard error a curl command that sends it, but sends nothing',
     async () => {
-      const service = await scriptedServiceForTest();
+      const service = await startScriptedServiceForTest();
       const { exitCode, stdout, stderr } = await runAgainst(service, [
         ...DRY_RUN,
         '-i',
@@ -68,8 +72,8 @@ describe('--dry-run', () => {
   it.runIf(isPosix)(
     'prints a curl command that can be pasted, whatever the inputs contain',
     async () => {
-      const home = temporaryDirectory();
-      const service = await scriptedServiceForTest();
+      const home = createTemporaryDirectory();
+      const service = await startScriptedServiceForTest();
       const part = fc.constantFrom(
         'END_OF_BODY',
         '\n',
@@ -98,7 +102,7 @@ describe('--dry-run', () => {
   );
 
   it('prints exactly the body with --json', async () => {
-    const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), [
+    const { stdout, stderr } = await runAgainst(await startScriptedServiceForTest(), [
       ...DRY_RUN,
       '-i',
       'name=Ada',
@@ -120,7 +124,7 @@ describe('--dry-run', () => {
       config,
     };
     const missing = await runAgainst(
-      await scriptedServiceForTest({ expect: lookUp, answer: success(version) }),
+      await startScriptedServiceForTest({ expect: lookUp, answer: success(version) }),
       ['run', VERSION, '--dry-run'],
     );
 
@@ -128,7 +132,7 @@ describe('--dry-run', () => {
     expect(missing.exitCode).toBe(EXIT.usage);
     expect(missing.stderr()).toContain('missing input: name');
 
-    const asPrompt = await scriptedServiceForTest(
+    const asPrompt = await startScriptedServiceForTest(
       {
         expect: { path: `/prompt-versions/${PROMPT}` },
         answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
@@ -147,7 +151,7 @@ describe('--dry-run', () => {
   });
 
   it('prints the request even if the service does not answer', async () => {
-    const service = await scriptedServiceForTest();
+    const service = await startScriptedServiceForTest();
     await service.close();
     const { exitCode, stdout, stderr } = await runAgainst(service, [
       'run',
@@ -167,11 +171,13 @@ describe('--dry-run', () => {
   it.runIf(isPosix)('shows the names of images on a terminal', async () => {
     const argv = [...DRY_RUN, '-i', 'name=Ada'];
     const terminal = { stdout: true };
-    const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), argv, { terminal });
+    const { stdout, stderr } = await runAgainst(await startScriptedServiceForTest(), argv, {
+      terminal,
+    });
 
     expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
 
-    const json = await runAgainst(await scriptedServiceForTest(), [...argv, '--json'], {
+    const json = await runAgainst(await startScriptedServiceForTest(), [...argv, '--json'], {
       terminal,
     });
     expect(json.stdout()).toBe(stdout());
@@ -181,7 +187,7 @@ describe('--dry-run', () => {
   it.runIf(isPosix)(
     'lets curl read images from their files if standard error is a terminal',
     async () => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const file = path.join(home, "it's $(a) cat.png");
       writeFileSync(file, png(200, 200));
       const name = '`$HOME` "\\\n';
@@ -199,7 +205,7 @@ describe('--dry-run', () => {
 
       const options = { home, terminal: { stderr: true } };
       const { stderr } = await runAgainst(
-        await scriptedServiceForTest(),
+        await startScriptedServiceForTest(),
         [...argv, '--no-validate'],
         options,
       );
@@ -220,7 +226,7 @@ describe('--dry-run', () => {
   it.runIf(isPosix)(
     'writes its notes as comments, so that standard error is a script',
     async () => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       writeFileSync(path.join(home, 'bare.prompt'), 'Tea.\n');
       const { stderr } = await runInProcess(['run', 'bare.prompt', '--dry-run'], {
         home,
@@ -243,7 +249,7 @@ describe('--dry-run', () => {
       'row 1 (count.prompt): ',
     ],
   ])('refuses with %s an input that the embedded service would refuse', async (_, argv, place) => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const prompt = '---\nmodel: echo\ninput: {schema: {n: integer}}\n---\n{{n}}\n';
     writeFileSync(path.join(home, 'count.prompt'), prompt);
     writeFileSync(

@@ -3,7 +3,7 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import {
   type Exchange,
   failure,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import { creation, PROMPT, runAgainst, succeededRun, VERSION } from './run-against-service.ts';
@@ -13,7 +13,7 @@ describe('an id that is not a version', () => {
   const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
 
   it('runs the latest version of the prompt with that id', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       noVersion,
       {
         expect: { path: `/prompts/${PROMPT}` },
@@ -33,7 +33,7 @@ describe('an id that is not a version', () => {
 
   it('names every missing input of the prompt, and creates nothing', async () => {
     const config = { textInputs: { name: { required: true }, place: { required: true } } };
-    const service = await scriptedServiceForTest(noVersion, {
+    const service = await startScriptedServiceForTest(noVersion, {
       expect: { path: `/prompts/${PROMPT}` },
       answer: success({ promptVersionId: VERSION, promptId: PROMPT, config }),
     });
@@ -48,7 +48,7 @@ describe('an id that is not a version', () => {
       expect: { path: `/prompts/${PROMPT}` },
       answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
     };
-    const service = await scriptedServiceForTest(noVersion, nowhere);
+    const service = await startScriptedServiceForTest(noVersion, nowhere);
     const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
 
     expect(exitCode).toBe(EXIT.notFound);
@@ -58,19 +58,22 @@ describe('an id that is not a version', () => {
   });
 
   it('does not look for a prompt if the run itself is gone', async () => {
-    const service = await scriptedServiceForTest(stillRunning, { ...noSuchRun, times: 'any' });
+    const service = await startScriptedServiceForTest(stillRunning, { ...noSuchRun, times: 'any' });
     expect((await runAgainst(service, RUN_IT)).exitCode).toBe(EXIT.notFound);
   });
 });
 
 describe('a slug', () => {
   it('runs the prompt whose slug matches exactly', async () => {
-    const service = await scriptedServiceForTest(promptSearch('hello-world', 'hello'), creation());
+    const service = await startScriptedServiceForTest(
+      promptSearch('hello-world', 'hello'),
+      creation(),
+    );
     expect((await runAgainst(service, ['run', 'hello'])).exitCode).toBe(0);
   });
 
   it('exits with 4 if no prompt has the slug', async () => {
-    const service = await scriptedServiceForTest(promptSearch('hello2', 'Hello'));
+    const service = await startScriptedServiceForTest(promptSearch('hello2', 'Hello'));
     const { exitCode, stderr } = await runAgainst(service, ['run', 'hello']);
     expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).toMatch(

@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { anyText } from '../../../support/any-text.ts';
-import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory, runInProcess } from '../../../support/context.ts';
 import { png } from '../../../support/png.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 import {
   type Exchange,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import {
@@ -31,7 +31,7 @@ const creationBody = (inputs: object, more: object = {}): object => ({
 
 describe('the request of run', () => {
   it('sends one request for a version id', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       creation(succeededRun(), creationBody({ textInputs: { name: 'Ada' } })),
     );
     const { exitCode, stdout, stderr } = await runAgainst(service, [
@@ -48,8 +48,8 @@ describe('the request of run', () => {
   });
 
   it('sends values unchanged from the argument, a file and standard input', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest({
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest({
       expect: { path: '/runs', method: 'POST' },
       times: 'any',
       answer: call => success(succeededRun({ echo: call.body })),
@@ -83,10 +83,10 @@ describe('the request of run', () => {
   });
 
   it('sends LF for the CRLF of a file, but keeps the CRLF of standard input', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const windowsText = '\uFEFFDear Ada,\r\n\r\nyours\r\n';
     const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       creation(succeededRun(), creationBody({ textInputs })),
     );
     writeFileSync(path.join(home, 'letter.txt'), windowsText);
@@ -96,13 +96,13 @@ describe('the request of run', () => {
   });
 
   it('prefers --input and --image to the values of --inputs, and adds options', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(
       path.join(home, 'in.yaml'),
       'textInputs: {a: 1.0, b: from file}\nimageInputs: [{type: url, url: "https://example.com/x.png"}]\n',
     );
     writeFileSync(path.join(home, 'photo.dat'), png(2, 2));
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       creation(
         succeededRun(),
         creationBody(
@@ -139,7 +139,7 @@ describe('the request of run', () => {
 
   it('reads an image and the inputs from standard input', async () => {
     const image = { type: 'base64', base64: png(3, 3).toString('base64') };
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       creation(succeededRun(), creationBody({ imageInputs: [image] })),
       creation(succeededRun(), creationBody({ textInputs: { ['__proto__']: '1' } })),
     );
@@ -157,8 +157,8 @@ describe('the request of run', () => {
 
 describe('a target', () => {
   it('may be an alias of any other target', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(creation(succeededRun(), creationBody({})));
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(creation(succeededRun(), creationBody({})));
     await runAgainst(service, ['alias', 'set', 'greet', VERSION], { home });
     expect((await runAgainst(service, ['run', 'greet'], { home })).exitCode).toBe(0);
   });
@@ -166,7 +166,7 @@ describe('a target', () => {
 
 describe('standard input', () => {
   it('that never ends can be interrupted with Ctrl-C', async () => {
-    const service = await scriptedServiceForTest();
+    const service = await startScriptedServiceForTest();
     const stdin = new Readable({ read: () => setImmediate(() => running.raise('SIGINT')) });
     const running = startAgainst(service, ['run', VERSION, '-i', 'a=@-'], { stdin });
     expect(await running.ended).toBe(EXIT.interrupted);
@@ -176,7 +176,7 @@ describe('standard input', () => {
 
 describe('what `run` refuses before anything is sent', () => {
   const home = (): string => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     writeFileSync(path.join(directory, 'empty.png'), '');
     writeFileSync(path.join(directory, 'text.png'), 'no image at all');
     writeFileSync(path.join(directory, 'large.png'), png(1, 1));
@@ -220,7 +220,7 @@ describe('what `run` refuses before anything is sent', () => {
     [['--image', '-', '--image', '-'], 'standard input can be read only once'],
     [['--query', '[?'], '--query'],
   ])('%j', async (args, why) => {
-    const service = await scriptedServiceForTest();
+    const service = await startScriptedServiceForTest();
     const { exitCode, stdout, stderr } = await runAgainst(service, ['run', VERSION, ...args], {
       home: home(),
     });
@@ -233,7 +233,7 @@ describe('what `run` refuses before anything is sent', () => {
   });
 
   it('refuses a run without a target off a terminal', async () => {
-    const service = await scriptedServiceForTest();
+    const service = await startScriptedServiceForTest();
     const { exitCode, stderr } = await runAgainst(service, ['run', '-i', 'a=b']);
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).toMatch(/^error: the target is missing/);
@@ -252,8 +252,8 @@ describe('run options', () => {
   const qualityOption = { key: 'quality', options: ['low', 'high'] };
 
   it('checks run options against the models, and caches these', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       modelsWithOptions(qualityOption),
       creation(),
       creation(),
@@ -264,8 +264,8 @@ describe('run options', () => {
   });
 
   it('fetches the models once more before it refuses an option that none lists', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       modelsWithOptions(qualityOption),
       creation(),
       modelsWithOptions(qualityOption, { key: 'size', options: ['s'] }),
@@ -279,7 +279,7 @@ describe('run options', () => {
 
   it('lists the accepted values in the JSON form of the error, too', async () => {
     const { stderr } = await runAgainst(
-      await scriptedServiceForTest(modelsWithOptions(qualityOption)),
+      await startScriptedServiceForTest(modelsWithOptions(qualityOption)),
       ['run', VERSION, '-o', 'quality=x', '--json'],
     );
     expect(JSON.parse(stderr())).toMatchObject({
@@ -296,7 +296,7 @@ describe('run options', () => {
     ],
     ['__proto__=x', ['"__proto__"']],
   ])('refuses %s, and lists what is accepted', async (option, message) => {
-    const service = await scriptedServiceForTest(modelsWithOptions(qualityOption));
+    const service = await startScriptedServiceForTest(modelsWithOptions(qualityOption));
     const { exitCode, stderr } = await runAgainst(service, ['run', VERSION, '-o', option]);
     expect(exitCode).toBe(EXIT.usage);
     for (const words of message) expect(stderr()).toContain(words);
@@ -324,9 +324,9 @@ describe('checks of inputs against the config', () => {
   };
 
   it('does not check the inputs of a version off a terminal, even if its config is cached', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const read = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
-    const service = await scriptedServiceForTest(creation(), read, creation());
+    const service = await startScriptedServiceForTest(creation(), read, creation());
 
     expect((await runAgainst(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(
       0,
@@ -339,7 +339,7 @@ describe('checks of inputs against the config', () => {
   });
 
   it('checks the inputs of a slug, whose look-up returns the config, unless --no-validate is set', async () => {
-    const service = await scriptedServiceForTest({ ...search, times: 3 }, creation());
+    const service = await startScriptedServiceForTest({ ...search, times: 3 }, creation());
     const missing = await runAgainst(service, ['run', 'greet']);
 
     expect(missing.exitCode).toBe(EXIT.usage);
@@ -355,14 +355,14 @@ describe('checks of inputs against the config', () => {
   it('does not check inputs against a config of unknown form', async () => {
     const configs = { ...version.config, imageInputs: { min: 1, max: 3 } };
     const answer = success({ rows: [{ ...version, slug: 'greet', configs }] });
-    const service = await scriptedServiceForTest({ ...search, answer }, creation());
+    const service = await startScriptedServiceForTest({ ...search, answer }, creation());
     expect((await runAgainst(service, ['run', 'greet', '-i', 'other=x'])).exitCode).toBe(0);
   });
 });
 
 describe('on the embedded service', () => {
   const files = (): string => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const schema = 'input:\n  schema:\n    photo: string\n    frame: string\n';
     const template = '{{media url=photo}}{{media url=frame}}seen';
     writeFileSync(path.join(home, 'two.prompt'), `---\nmodel: echo\n${schema}---\n${template}\n`);
@@ -403,7 +403,7 @@ describe('on the embedded service', () => {
   ])(
     'refuses an option, and lists those that the model of the prompt accepts: %j',
     async (argv, message) => {
-      const { exitCode, stderr } = await run(temporaryDirectory(), ...argv);
+      const { exitCode, stderr } = await run(createTemporaryDirectory(), ...argv);
       expect(stderr()).toMatch(message);
       expect(exitCode).toBe(EXIT.usage);
     },
@@ -413,7 +413,7 @@ describe('on the embedded service', () => {
     const provider = await FakeProvider.start();
     try {
       provider.reset(chatAnswer('Bonjour'));
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: here/tiny\n---\nHello\n');
       mkdirSync(path.join(home, 'data'));
       const models = `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\n`;

@@ -7,15 +7,18 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { listPromptFiles } from '../../../../src/cli/inputs/list-prompt-files.ts';
 import { localService } from '../../../../src/main.ts';
 import { KEY } from '../../../support/client.ts';
-import { temporaryDirectory, testContext } from '../../../support/context.ts';
+import { createTemporaryDirectory, testContext } from '../../../support/context.ts';
 import {
   failure,
   type ScriptedService,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import { hasLinks } from '../../../support/system.ts';
-import { type Answer, scriptedPrompter } from '../../../support/terminals/scripted-prompter.ts';
+import {
+  type Answer,
+  createScriptedPrompter,
+} from '../../../support/terminals/scripted-prompter.ts';
 import { creation, PROMPT, RUN, runAgainst, succeededRun, VERSION } from './run-against-service.ts';
 
 /** A terminal on which a person can be asked. */
@@ -50,13 +53,13 @@ const CONFIG = {
   imageInputs: [],
 };
 
-async function atTerminal(
+async function runAtTerminal(
   service: ScriptedService,
   target: string | undefined,
   flags: Partial<RunFlags>,
   ...answers: Answer[]
 ): Promise<{ exitCode: number; stderr: string; asked: readonly string[] }> {
-  const prompter = scriptedPrompter(...answers);
+  const prompter = createScriptedPrompter(...answers);
   const { ctx, stderr } = await testContext({
     ...PERSON,
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY },
@@ -74,8 +77,11 @@ describe('run on a terminal', () => {
       promptVersionId: VERSION,
       inputs: { textInputs: { place: "Land's End", mood: 'rainy' } },
     };
-    const service = await scriptedServiceForTest(version(CONFIG), creation(succeededRun(), body));
-    const { exitCode, stderr } = await atTerminal(
+    const service = await startScriptedServiceForTest(
+      version(CONFIG),
+      creation(succeededRun(), body),
+    );
+    const { exitCode, stderr } = await runAtTerminal(
       service,
       VERSION,
       {},
@@ -90,8 +96,8 @@ describe('run on a terminal', () => {
   });
 
   it('asks nothing if no input is missing', async () => {
-    const service = await scriptedServiceForTest(version(CONFIG), creation());
-    const { stderr, asked } = await atTerminal(service, VERSION, {
+    const service = await startScriptedServiceForTest(version(CONFIG), creation());
+    const { stderr, asked } = await runAtTerminal(service, VERSION, {
       input: ['place=Here', 'mood=sunny'],
     });
     expect(asked).toEqual([]);
@@ -99,26 +105,26 @@ describe('run on a terminal', () => {
   });
 
   it('asks nothing if only optional inputs are missing', async () => {
-    const service = await scriptedServiceForTest(version(CONFIG), creation());
-    const { asked } = await atTerminal(service, VERSION, { input: ['place=Here'] });
+    const service = await startScriptedServiceForTest(version(CONFIG), creation());
+    const { asked } = await runAtTerminal(service, VERSION, { input: ['place=Here'] });
     expect(asked).toEqual([]);
   });
 
   it('asks for optional inputs as well with --ask', async () => {
-    const service = await scriptedServiceForTest(version(CONFIG), creation());
+    const service = await startScriptedServiceForTest(version(CONFIG), creation());
     const flags = { input: ['place=Here'], ask: true };
-    const { asked } = await atTerminal(service, VERSION, flags, ['mood', 'rainy']);
+    const { asked } = await runAtTerminal(service, VERSION, flags, ['mood', 'rainy']);
     expect(asked).toEqual(['mood']);
   });
 
   it('refuses --ask if nobody can be asked', async () => {
     expect(
-      (await runAgainst(await scriptedServiceForTest(), ['run', VERSION, '--ask'])).exitCode,
+      (await runAgainst(await startScriptedServiceForTest(), ['run', VERSION, '--ask'])).exitCode,
     ).toBe(EXIT.usage);
     expect(
       (
         await runAgainst(
-          await scriptedServiceForTest(),
+          await startScriptedServiceForTest(),
           ['run', VERSION, '--ask', '--no-input'],
           PERSON,
         )
@@ -127,14 +133,14 @@ describe('run on a terminal', () => {
   });
 
   it('refuses invalid inputs before it asks for missing ones', async () => {
-    const service = await scriptedServiceForTest(version(CONFIG));
-    await expect(atTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(
+    const service = await startScriptedServiceForTest(version(CONFIG));
+    await expect(runAtTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(
       'did you mean rainy?',
     );
   });
 
   it('looks up an unknown version id as the id of a prompt', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       {
         expect: { path: `/prompt-versions/${PROMPT}` },
         answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
@@ -142,13 +148,13 @@ describe('run on a terminal', () => {
       { ...version({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },
       creation(succeededRun(), { promptVersionId: VERSION, inputs: {} }),
     );
-    const { stderr } = await atTerminal(service, PROMPT, {});
+    const { stderr } = await runAtTerminal(service, PROMPT, {});
     expect(stderr).toContain('is a prompt; running its latest version');
   });
 
   it('never asks with --no-input, nor in CI', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(creation(), creation());
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(creation(), creation());
     expect(
       (await runAgainst(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode,
     ).toBe(0);
@@ -171,7 +177,7 @@ describe('the progress of a run', () => {
       answer: success(succeededRun({ runStatus })),
     });
 
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       {
         expect: { path: '/runs' },
         answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', { runId: RUN }),
@@ -189,12 +195,12 @@ describe('the progress of a run', () => {
   });
 
   it('prints nothing off a terminal', async () => {
-    const service = await scriptedServiceForTest(creation());
+    const service = await startScriptedServiceForTest(creation());
     expect((await runAgainst(service, ['run', VERSION, '--no-spinner'])).stderr()).toBe('');
   });
 
   it('prints nothing with --quiet', async () => {
-    const service = await scriptedServiceForTest(creation());
+    const service = await startScriptedServiceForTest(creation());
     const options = { terminal: { stderr: true } };
     expect(
       (await runAgainst(service, ['run', VERSION, '--quiet', '--no-spinner'], options)).stderr(),
@@ -203,8 +209,8 @@ describe('the progress of a run', () => {
 });
 
 describe('previews', () => {
-  const serviceWithPicture = async (): Promise<ScriptedService> => {
-    const service: ScriptedService = await scriptedServiceForTest({
+  const startServiceWithImage = async (): Promise<ScriptedService> => {
+    const service: ScriptedService = await startScriptedServiceForTest({
       expect: { path: '/runs' },
       answer: () =>
         success(succeededRun({ outputs: [{ type: 'image', data: `${service.origin}/media/1` }] })),
@@ -221,14 +227,14 @@ describe('previews', () => {
       { terminal: { stdout: true }, env: { TERM: 'dumb' } },
     ],
   ])('shows no preview with %s', async (_, argv, options) => {
-    const service = await serviceWithPicture();
+    const service = await startServiceWithImage();
     const { stdout } = await runAgainst(service, argv, options);
     expect(stdout()).toBe(`${service.origin}/media/1\n`);
   });
 });
 
 it('run without a target offers the prompt files below the working directory, and runs the chosen one', async () => {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   for (const folder of ['tea', 'node_modules', '.hidden']) {
     mkdirSync(path.join(home, folder));
     writeFileSync(path.join(home, folder, 'green.prompt'), '---\nmodel: echo\n---\nGreen tea.\n');
@@ -240,12 +246,12 @@ it('run without a target offers the prompt files below the working directory, an
     symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
   }
 
-  const service = await scriptedServiceForTest({
+  const service = await startScriptedServiceForTest({
     expect: { path: '/prompts/publish', query: { q: 'GREEN' } },
     answer: success({ rows: [] }),
   });
   const file = path.join('tea', 'green.prompt');
-  const prompter = scriptedPrompter(['prompt', 'GREEN', file]);
+  const prompter = createScriptedPrompter(['prompt', 'GREEN', file]);
   const { ctx, stdout, stderr } = await testContext({
     ...PERSON,
     home,

@@ -2,11 +2,11 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { temporaryDirectory } from '../../../support/context.ts';
-import { scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
+import { startScriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { isPosix } from '../../../support/system.ts';
 import { OTHER_RUN, RUN, runAgainst, succeededRun, textOutput } from './run-against-service.ts';
-import { RUN_IT, serviceWithOutputs } from './service-with-outputs.ts';
+import { RUN_IT, startServiceWithOutputs } from './service-with-outputs.ts';
 
 describe.runIf(isPosix)('--open', () => {
   /** Returns a viewer that writes down its arguments. */
@@ -24,14 +24,14 @@ describe.runIf(isPosix)('--open', () => {
   }
 
   it('opens saved files and web addresses with the viewer of the system', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const { env, opened } = viewerIn(home);
-    const service = await serviceWithOutputs([
+    const service = await startServiceWithOutputs([
       { type: 'video', data: 'https://example.com/a.mp4' },
     ]);
     await runAgainst(service, [...RUN_IT, '--open'], { home, env });
     await runAgainst(
-      await serviceWithOutputs([textOutput('hi')]),
+      await startServiceWithOutputs([textOutput('hi')]),
       [...RUN_IT, '--open', '--save', 'out'],
       {
         home,
@@ -43,14 +43,14 @@ describe.runIf(isPosix)('--open', () => {
   });
 
   it('opens the files of every run of runs save --json', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const { env, opened } = viewerIn(home);
     const runs = [RUN, OTHER_RUN].map(runId => ({
       expect: { path: `/runs/${runId}` },
       answer: success(succeededRun({ runId })),
     }));
     const args = ['runs', 'save', RUN, OTHER_RUN, '--to', 'out', '--json', '--open'];
-    const { exitCode } = await runAgainst(await scriptedServiceForTest(...runs), args, {
+    const { exitCode } = await runAgainst(await startScriptedServiceForTest(...runs), args, {
       home,
       env,
     });
@@ -60,10 +60,10 @@ describe.runIf(isPosix)('--open', () => {
   });
 
   it('opens a text that is not saved as a temporary file', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const { env, opened } = viewerIn(home);
     const { stdout } = await runAgainst(
-      await serviceWithOutputs([textOutput('hi')]),
+      await startServiceWithOutputs([textOutput('hi')]),
       [...RUN_IT, '--open'],
       {
         home,
@@ -87,9 +87,9 @@ describe.runIf(isPosix)('--open', () => {
     '//server/share/x',
     pathToFileURL('/etc/hostname').href,
   ])('does not open %s, which a service names', async data => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const { env } = viewerIn(home);
-    const service = await serviceWithOutputs([
+    const service = await startServiceWithOutputs([
       { type: 'image', data, savedTo: '/etc/hostname' } as never,
     ]);
     const { stdout, stderr, exitCode } = await runAgainst(
@@ -108,7 +108,7 @@ describe.runIf(isPosix)('--open', () => {
   });
 
   it('prints a note if the system has no viewer', async () => {
-    const service = await serviceWithOutputs([
+    const service = await startServiceWithOutputs([
       { type: 'video', data: 'https://example.com/a.mp4' },
     ]);
     const { stderr, exitCode } = await runAgainst(service, [...RUN_IT, '--open'], {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { OutputItem } from '../../../../src/wire/index.ts';
-import { scriptedServiceForTest } from '../../../support/scripted-service.ts';
+import { startScriptedServiceForTest } from '../../../support/scripted-service.ts';
 import { RUN, runAgainst, succeededRun, textOutput } from './run-against-service.ts';
-import { RUN_IT, serviceWithOutputs } from './service-with-outputs.ts';
+import { RUN_IT, startServiceWithOutputs } from './service-with-outputs.ts';
 
 describe('outputs on standard output', () => {
   it.each([
@@ -12,7 +12,10 @@ describe('outputs on standard output', () => {
     ['', '\n'],
     ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
   ])('prints the text %j unchanged to a pipe, with a newline at its end', async (data, out) => {
-    const { stdoutBytes } = await runAgainst(await serviceWithOutputs([textOutput(data)]), RUN_IT);
+    const { stdoutBytes } = await runAgainst(
+      await startServiceWithOutputs([textOutput(data)]),
+      RUN_IT,
+    );
     expect(stdoutBytes()).toEqual(Buffer.from(out));
   });
 
@@ -22,7 +25,7 @@ describe('outputs on standard output', () => {
     [{ a: [true] }, '{"a":[true]}\n'],
   ])('prints data that is not text as JSON: %j', async (data, out) => {
     const { exitCode, stdout } = await runAgainst(
-      await serviceWithOutputs([textOutput(data as unknown as string)]),
+      await startServiceWithOutputs([textOutput(data as unknown as string)]),
       RUN_IT,
     );
     expect(stdout()).toBe(out);
@@ -30,7 +33,7 @@ describe('outputs on standard output', () => {
   });
 
   it('escapes control characters of a text on a terminal', async () => {
-    const service = await serviceWithOutputs([
+    const service = await startServiceWithOutputs([
       textOutput('tab\there\n\u001b]0;x\u0007\u009b31m\u202e'),
     ]);
     const { stdout } = await runAgainst(service, RUN_IT, { terminal: { stdout: true } });
@@ -38,7 +41,7 @@ describe('outputs on standard output', () => {
   });
 
   it('prints outputs in order, with errors on standard error', async () => {
-    const service = await serviceWithOutputs([
+    const service = await startServiceWithOutputs([
       textOutput('one'),
       { type: 'image', data: 'https://example.com/1.png' },
       { type: 'error', data: 'step 3 failed' },
@@ -69,7 +72,7 @@ describe('outputs on standard output', () => {
   ])(
     'prints a URL as a link on a terminal that supports links: %j',
     async (data, target, shown) => {
-      const service = await serviceWithOutputs([{ type: 'video', data }]);
+      const service = await startServiceWithOutputs([{ type: 'video', data }]);
       const { stdout } = await runAgainst(service, RUN_IT, {
         terminal: { stdout: true },
         env: { TERM: 'xterm-kitty' },
@@ -82,7 +85,7 @@ describe('outputs on standard output', () => {
     'does not make a link of %s from a service',
     async data => {
       const { stdout } = await runAgainst(
-        await serviceWithOutputs([{ type: 'video', data }]),
+        await startServiceWithOutputs([{ type: 'video', data }]),
         RUN_IT,
         {
           terminal: { stdout: true },
@@ -95,14 +98,14 @@ describe('outputs on standard output', () => {
 
   it('prints a URL on one line, whatever it contains', async () => {
     const { stdout } = await runAgainst(
-      await serviceWithOutputs([{ type: 'image', data: 'https://a/\nb' }]),
+      await startServiceWithOutputs([{ type: 'image', data: 'https://a/\nb' }]),
       RUN_IT,
     );
     expect(stdout()).toBe('https://a/ b\n');
   });
 
   it('prints the outputs of a failed run, too', async () => {
-    const service = await serviceWithOutputs(
+    const service = await startServiceWithOutputs(
       [textOutput('half'), { type: 'error', data: 'broke' }],
       {
         runStatus: 'failed',
@@ -118,7 +121,7 @@ describe('outputs on standard output', () => {
 
   it('reports a failed run without any output', async () => {
     const { exitCode, stderr } = await runAgainst(
-      await serviceWithOutputs([], { runStatus: 'failed' }),
+      await startServiceWithOutputs([], { runStatus: 'failed' }),
       RUN_IT,
     );
     expect({ exitCode, stderr: stderr() }).toEqual({
@@ -130,7 +133,7 @@ describe('outputs on standard output', () => {
   it('reports a failed run without a reason if its error has no text', async () => {
     const outputs = [{ type: 'error', data: null }] as unknown as OutputItem[];
     const { stderr } = await runAgainst(
-      await serviceWithOutputs(outputs, { runStatus: 'failed' }),
+      await startServiceWithOutputs(outputs, { runStatus: 'failed' }),
       RUN_IT,
     );
     expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);
@@ -146,7 +149,7 @@ describe('outputs on standard output', () => {
       ['__proto__']: 'kept',
     });
     const raw = JSON.stringify({ status: 'SUCCESS', data: run });
-    const service = await scriptedServiceForTest({
+    const service = await startScriptedServiceForTest({
       expect: { path: '/runs' },
       answer: { body: raw },
     });
@@ -161,16 +164,15 @@ describe('outputs on standard output', () => {
     ['tokens', '3\n'],
     ['nothing', 'null\n'],
   ])('filters the run with --query %s', async (query, out) => {
-    const { stdout } = await runAgainst(await serviceWithOutputs([textOutput('Hello, Ada!')]), [
-      ...RUN_IT,
-      '--query',
-      query,
-    ]);
+    const { stdout } = await runAgainst(
+      await startServiceWithOutputs([textOutput('Hello, Ada!')]),
+      [...RUN_IT, '--query', query],
+    );
     expect(stdout()).toBe(out);
   });
 
   it('stops quietly if the reader closes the pipe', async () => {
-    const service = await serviceWithOutputs([textOutput('one'), textOutput('two')]);
+    const service = await startServiceWithOutputs([textOutput('one'), textOutput('two')]);
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { readerTakes: 4 });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { runWithScript } from '../../../support/run-with-script.ts';
-import { machine, SUM } from '../prompts/local-machine.ts';
+import { createMachine, SUM } from '../prompts/local-machine.ts';
 
 it.each([
   ['title: [a]', 'Both faults: promptrun prompts check a.prompt\n'],
   ['title: [a]\ndescription: [b]', 'All 3 faults: promptrun prompts check a.prompt\n'],
 ])('says how to see all faults of a faulty file: %j', async (fields, hint) => {
-  const { promptrun } = machine({ 'a.prompt': `---\nmodel: [c]\n${fields}\n---\na\n` });
+  const { promptrun } = createMachine({ 'a.prompt': `---\nmodel: [c]\n${fields}\n---\na\n` });
   const { stderr, exitCode } = await promptrun(['run', 'a.prompt']);
   expect(stderr).toContain(hint);
   expect(exitCode).toBe(EXIT.usage);
@@ -20,7 +20,7 @@ describe('a run of a file of another tool', () => {
       const text = file.endsWith('.md')
         ? 'hello'
         : 'model: echo\nmessages: [{ role: user, content: hello }]\n';
-      const { promptrun } = machine({ [file]: text });
+      const { promptrun } = createMachine({ [file]: text });
       const { stdout, exitCode } = await promptrun(['run', file, '-m', 'echo']);
       expect(stdout).toContain('hello');
       expect(exitCode).toBe(0);
@@ -50,7 +50,7 @@ describe('a run of a file of another tool', () => {
     ],
     ['d.prompt', '---\nmodel: echo\nother: 1\n---\nd\n', []],
   ])('names each field that has no effect, once: %s', async (file, text, expectedNotes) => {
-    const { promptrun } = machine({ [file]: text });
+    const { promptrun } = createMachine({ [file]: text });
     const { exitCode, stderr } = await promptrun(['run', file, '-m', 'echo']);
     const notes = stderr.split('\n').filter(line => line.startsWith(`note: ${file}`));
     expect(notes).toEqual(expectedNotes.map(note => expect.stringContaining(note) as string));
@@ -60,7 +60,7 @@ describe('a run of a file of another tool', () => {
 
 describe('run --model', () => {
   it('runs a prompt with another model, and publishes nothing', async () => {
-    const { promptrun } = machine({ 'sum.prompt': SUM });
+    const { promptrun } = createMachine({ 'sum.prompt': SUM });
     const card = await promptrun(['run', 'hello', '-i', 'name=Ada', '-m', 'card']);
 
     expect(card.stdout).toMatch(/^file:\S+\.png\n$/);
@@ -72,7 +72,7 @@ describe('run --model', () => {
   });
 
   it("lists the models if the model doesn't exist", async () => {
-    const { stderr, exitCode } = await machine().promptrun([
+    const { stderr, exitCode } = await createMachine().promptrun([
       'run',
       'hello',
       '-i',
@@ -92,7 +92,7 @@ describe('run --model', () => {
 });
 
 it('runs a file without a model with the setting model, or else with echo, and says so', async () => {
-  const { promptrun } = machine({
+  const { promptrun } = createMachine({
     'bare.prompt': 'Tea.\n',
     'own.prompt': '---\nmodel: echo\n---\nTea.\n',
   });
@@ -143,7 +143,7 @@ it('runs a file without a model with the setting model, or else with echo, and s
 });
 
 it('prints the note about the embedded service once per machine', async () => {
-  const { promptrun } = machine();
+  const { promptrun } = createMachine();
   const first = await promptrun(['run', 'hello', '-i', 'name=Ada']);
   const second = await promptrun(['run', 'hello', '-i', 'name=Ada']);
   expect([first.stderr, second.stderr]).toEqual([expect.stringContaining('embedded service'), '']);

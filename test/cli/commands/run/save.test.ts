@@ -4,13 +4,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { OutputItem } from '../../../../src/wire/index.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import {
   type Exchange,
   failure,
   type PlainAnswer,
   type ScriptedService,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import {
@@ -22,7 +22,7 @@ import {
   textOutput,
   VERSION,
 } from './run-against-service.ts';
-import { PICTURE, RUN_IT, serviceWithOutputs } from './service-with-outputs.ts';
+import { PICTURE, RUN_IT, startServiceWithOutputs } from './service-with-outputs.ts';
 
 describe('--save', () => {
   const expectDownload = (answer: PlainAnswer): Exchange => ({
@@ -40,7 +40,7 @@ describe('--save', () => {
     outputs: readonly OutputItem[],
     ...downloads: Exchange[]
   ): Promise<ScriptedService> {
-    const service: ScriptedService = await scriptedServiceForTest(
+    const service: ScriptedService = await startScriptedServiceForTest(
       {
         expect: { method: 'POST', path: '/runs' },
         answer: () =>
@@ -59,7 +59,7 @@ describe('--save', () => {
   }
 
   it('writes each output to a file named after the run, and prints their paths', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const outputs = [
       textOutput('words'),
       { type: 'image', data: '/media/a?expires=1800000000' },
@@ -106,7 +106,7 @@ describe('--save', () => {
   });
 
   it('overwrites existing files only with --force', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const out = path.join(home, `${RUN}-1.png`);
     writeFileSync(out, 'mine');
     const outputs = [{ type: 'image', data: '/media/a' }];
@@ -157,7 +157,7 @@ describe('--save', () => {
   ])(
     'exits with 1 if an image %s, after the results are printed, and leaves no partial file',
     async (_, answer, why) => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const service = await startServiceWith(
         [textOutput('good'), { type: 'image', data: '/media/a' }],
         {
@@ -212,10 +212,10 @@ describe('--save', () => {
         ] as [string, RegExp][])
       : []),
   ])('refuses --save %s before anything is sent', async (place, message) => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     writeFileSync(path.join(home, 'out'), 'a file');
     const { exitCode, stderr } = await runAgainst(
-      await scriptedServiceForTest(),
+      await startScriptedServiceForTest(),
       [...RUN_IT, '--save', place],
       { home },
     );
@@ -226,8 +226,8 @@ describe('--save', () => {
   });
 
   it('exits with 1 after printing the results if the directory can no longer be created', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest({
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest({
       expect: { method: 'POST', path: '/runs' },
       answer: () => {
         writeFileSync(path.join(home, 'out'), 'a file');
@@ -260,8 +260,8 @@ describe('--save', () => {
   });
 
   it('writes only below the directory, whatever id the service gives the run', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       creation(succeededRun({ runId: '../../evil\u0000\n', outputs: [textOutput('x')] })),
     );
     expect((await runAgainst(service, [...RUN_IT, '--save', 'out'], { home })).exitCode).toBe(0);
@@ -281,14 +281,14 @@ describe('--save', () => {
 describe('--save -', () => {
   it('writes a text unchanged, without its own newline', async () => {
     const { stdoutBytes, stderr } = await runAgainst(
-      await serviceWithOutputs([textOutput('a\u0000b')]),
+      await startServiceWithOutputs([textOutput('a\u0000b')]),
       [...RUN_IT, '--save', '-'],
     );
     expect([stdoutBytes(), stderr()]).toEqual([Buffer.from('a\u0000b'), '']);
   });
 
   it('writes the bytes of an image', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       {
         ...creation(),
         answer: () =>
@@ -317,7 +317,7 @@ describe('--save -', () => {
       const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
         'retry-after': String(retryAfterSeconds),
       });
-      const service = await scriptedServiceForTest(
+      const service = await startScriptedServiceForTest(
         {
           ...creation(),
           answer: () =>
@@ -347,7 +347,7 @@ describe('--save -', () => {
     [[textOutput('a'), textOutput('b')], '2 outputs'],
     [[], 'no output'],
   ])('refuses the outputs %j, and names the run', async (outputs, why) => {
-    const { stdout, stderr, exitCode } = await runAgainst(await serviceWithOutputs(outputs), [
+    const { stdout, stderr, exitCode } = await runAgainst(await startServiceWithOutputs(outputs), [
       ...RUN_IT,
       '--save',
       '-',
@@ -359,15 +359,19 @@ describe('--save -', () => {
   });
 
   it('refuses --json and a terminal before anything is sent', async () => {
-    const json = await runAgainst(await scriptedServiceForTest(), [
+    const json = await runAgainst(await startScriptedServiceForTest(), [
       ...RUN_IT,
       '--save',
       '-',
       '--json',
     ]);
-    const terminal = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-'], {
-      terminal: { stdout: true },
-    });
+    const terminal = await runAgainst(
+      await startScriptedServiceForTest(),
+      [...RUN_IT, '--save', '-'],
+      {
+        terminal: { stdout: true },
+      },
+    );
     expect(json.exitCode).toBe(EXIT.usage);
     expect(terminal.exitCode).toBe(EXIT.usage);
   });
@@ -375,7 +379,7 @@ describe('--save -', () => {
   it('reports the errors of a failed run, and exits with 5', async () => {
     const outputs = [{ type: 'error', data: 'broke' }];
     const { stdout, stderr, exitCode } = await runAgainst(
-      await serviceWithOutputs(outputs, { runStatus: 'failed' }),
+      await startServiceWithOutputs(outputs, { runStatus: 'failed' }),
       [...RUN_IT, '--save', '-'],
     );
     expect(stdout()).toBe('');

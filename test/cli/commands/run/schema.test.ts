@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
-import { scriptedServiceForTest } from '../../../support/scripted-service.ts';
+import { type CommandResult, createTemporaryDirectory } from '../../../support/context.ts';
+import { startScriptedServiceForTest } from '../../../support/scripted-service.ts';
 import {
   creation,
   RUN,
@@ -22,7 +22,7 @@ const SCHEMA = {
 };
 
 function writeSchemaFile(schema: unknown): string {
-  const file = path.join(temporaryDirectory(), 'schema.json');
+  const file = path.join(createTemporaryDirectory(), 'schema.json');
   writeFileSync(file, typeof schema === 'string' ? schema : JSON.stringify(schema));
   return file;
 }
@@ -32,7 +32,7 @@ async function runWithSchema(
   schema: unknown,
   ...more: string[]
 ): Promise<CommandResult> {
-  const service = await scriptedServiceForTest(
+  const service = await startScriptedServiceForTest(
     creation(succeededRun({ outputs: [textOutput(data)] })),
   );
   return runAgainst(service, ['run', VERSION, '--schema', writeSchemaFile(schema), ...more]);
@@ -94,7 +94,7 @@ describe('--schema', () => {
       /is not a JSON Schema that can be used: .+\nRemote references are not fetched/,
     ],
   ])('refuses the schema %j before anything is sent', async (schema, message) => {
-    const { exitCode, stderr } = await runAgainst(await scriptedServiceForTest(), [
+    const { exitCode, stderr } = await runAgainst(await startScriptedServiceForTest(), [
       'run',
       VERSION,
       '--schema',

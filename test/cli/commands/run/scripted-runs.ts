@@ -103,7 +103,7 @@ export function promptSearch(...slugs: string[]): Exchange {
  * Returns a clock on which every wait is over at once, except the hour, which ends when `runOut` is
  * called.
  */
-export function hourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {
+export function createHourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {
   let runOut = (): void => {};
   const over = new Promise<void>(resolve => (runOut = resolve));
   const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {

@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../../src/main.ts';
-import { type Captured, startInProcess, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type Captured,
+  createTemporaryDirectory,
+  startInProcess,
+} from '../../../support/context.ts';
 
 /**
  * Starts a model that sends the first piece of its answer at once, and the rest when the test calls
@@ -35,7 +39,7 @@ async function startStreamingModel(
     server.closeAllConnections();
     server.close();
   });
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'data'), { mode: 0o700 });
   const { port } = server.address() as AddressInfo;
   writeFileSync(

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../../src/cli/core/clock.ts';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { TEST_NOW, temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory, TEST_NOW } from '../../../support/context.ts';
 import {
   type Exchange,
   failure,
   html,
   keepingKeys,
   type PlainAnswer,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import {
@@ -22,9 +22,9 @@ import {
 } from './run-against-service.ts';
 import {
   answerDated,
+  createHourglass,
   EXCLUSIVE,
   HOUR,
-  hourglass,
   listedRun,
   pollOf,
   promptSearch,
@@ -46,12 +46,12 @@ describe('run without an answer to its creation', () => {
   ])(
     'looks for the run after %s, names one that matches, and never sends the creation again',
     async (_, answer) => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const listWithMatch = runList(
         listedRun(RUN),
         listedRun(OTHER_RUN, { promptVersionId: PROMPT }),
       );
-      const service = await scriptedServiceForTest(unanswered(answer), listWithMatch);
+      const service = await startScriptedServiceForTest(unanswered(answer), listWithMatch);
       const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
 
       expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: '' });
@@ -69,8 +69,8 @@ describe('run without an answer to its creation', () => {
   ])(
     'takes the run from the list if %s says that nobody else uses the key',
     async (_, options, setUpCommands) => {
-      const home = temporaryDirectory();
-      const service = await scriptedServiceForTest(
+      const home = createTemporaryDirectory();
+      const service = await startScriptedServiceForTest(
         unanswered('reset-after-body'),
         runList(listedRun(RUN)),
         pollOf({}),
@@ -97,7 +97,10 @@ describe('run without an answer to its creation', () => {
 
   it('prints the status of the list with --no-wait, and marks the run as recovered', async () => {
     const listWithFailedRun = runList(listedRun(RUN, { runStatus: 'failed' }));
-    const service = await scriptedServiceForTest(unanswered('reset-after-body'), listWithFailedRun);
+    const service = await startScriptedServiceForTest(
+      unanswered('reset-after-body'),
+      listWithFailedRun,
+    );
     const { exitCode, stdout } = await runAgainst(
       service,
       [...RUN_IT, '--no-wait', '--json'],
@@ -109,8 +112,8 @@ describe('run without an answer to its creation', () => {
   });
 
   it('takes no run from the list while an earlier creation of the version is in doubt', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       unanswered('reset-after-body'),
       runList(),
       unanswered('reset-after-body'),
@@ -125,8 +128,8 @@ describe('run without an answer to its creation', () => {
   });
 
   it.each([500, 502, 503])("does not look for a run after the service's own %i", async status => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       unanswered(failure(status, 'SERVER_ERROR', 'oops')),
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
@@ -138,8 +141,8 @@ describe('run without an answer to its creation', () => {
   });
 
   it('never takes the run of an earlier creation that ended in a fault of the service', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       unanswered(failure(500, 'SERVER_ERROR', 'oops')),
       unanswered('reset-before-body'),
       runList(listedRun(RUN)),
@@ -164,8 +167,8 @@ describe('run without an answer to its creation', () => {
         keys.push(call.headers['idempotency-key']);
       };
 
-      const home = temporaryDirectory();
-      const service = await scriptedServiceForTest(
+      const home = createTemporaryDirectory();
+      const service = await startScriptedServiceForTest(
         {
           ...promptSearch('hello'),
           answer: keepingKeys(promptSearch('hello').answer as PlainAnswer),
@@ -195,7 +198,7 @@ describe('run without an answer to its creation', () => {
   );
 
   it('sends the creation again once the list shows that the service keeps keys', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       unanswered('reset-after-body'),
       { ...runList(), answer: keepingKeys(success({ rows: [listedRun(RUN)], hasMore: false })) },
       unanswered(
@@ -211,7 +214,7 @@ describe('run without an answer to its creation', () => {
   it.each([[], ['--json']])(
     'names the candidates if several match, and how to get one: %j',
     async (...flags) => {
-      const service = await scriptedServiceForTest(
+      const service = await startScriptedServiceForTest(
         unanswered('reset-after-body'),
         runList(listedRun(RUN), listedRun(OTHER_RUN)),
       );
@@ -224,9 +227,9 @@ describe('run without an answer to its creation', () => {
   );
 
   it('reports the lost answer if no run matches', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const old = listedRun(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
-    const service = await scriptedServiceForTest(unanswered('reset-after-body'), runList(old));
+    const service = await startScriptedServiceForTest(unanswered('reset-after-body'), runList(old));
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
 
     expect(exitCode).toBe(EXIT.fault);
@@ -237,8 +240,8 @@ describe('run without an answer to its creation', () => {
   });
 
   it('never takes a run that the journal knows', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       { ...creation(), answer: answerDated(TEST_NOW, success(succeededRun({ runId: OTHER_RUN }))) },
       unanswered('reset-after-body'),
       runList(listedRun(RUN), listedRun(OTHER_RUN)),
@@ -249,7 +252,7 @@ describe('run without an answer to its creation', () => {
   });
 
   it('compares the times of runs by the clock of the service', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       unanswered(answerDated(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
       {
         expect: {
@@ -271,9 +274,9 @@ describe('run without an answer to its creation', () => {
   });
 
   it('never takes a run that another creation under way may have made', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     let release = (): void => {};
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       unanswered(() => new Promise(resolve => (release = () => resolve(success(succeededRun()))))),
       unanswered('reset-after-body'),
       runList(listedRun(RUN)),
@@ -290,8 +293,8 @@ describe('run without an answer to its creation', () => {
   });
 
   it('is no longer in doubt after an error of the service', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')),
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
@@ -311,8 +314,8 @@ describe('run without an answer to its creation', () => {
   ] as const)(
     'says after %s that the run may continue, and how to get it',
     async (signal, exitCode) => {
-      const home = temporaryDirectory();
-      const service = await scriptedServiceForTest(
+      const home = createTemporaryDirectory();
+      const service = await startScriptedServiceForTest(
         unanswered(() => {
           running.raise(signal);
           return 'silence';
@@ -330,8 +333,8 @@ describe('run without an answer to its creation', () => {
   );
 
   it('has made no run if Ctrl-C ends the wait after a 429', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       unanswered(
         failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' }),
       ),
@@ -353,8 +356,8 @@ describe('run without an answer to its creation', () => {
   });
 
   it('looks for the run once after --timeout', async () => {
-    const { clock, runOut } = hourglass();
-    const service = await scriptedServiceForTest(silentUntil(runOut), runList(listedRun(RUN)));
+    const { clock, runOut } = createHourglass();
+    const service = await startScriptedServiceForTest(silentUntil(runOut), runList(listedRun(RUN)));
     const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
     expect(exitCode).toBe(EXIT.waitTimeout);
     expect(stderr()).toContain(`It may be ${RUN}`);
@@ -362,7 +365,7 @@ describe('run without an answer to its creation', () => {
   });
 
   it('asks for the run by its key if the service keeps it, and settles the journal', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const id = (): string => (readJournal(home)[0] as { id: string }).id;
 
     const listByKey = (rows: () => object[]): Exchange => ({
@@ -373,7 +376,7 @@ describe('run without an answer to its creation', () => {
       },
     });
 
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       unanswered(keepingKeys(html(502))),
       unanswered(() => {
         running.raise('SIGINT');
@@ -403,9 +406,9 @@ describe('run without an answer to its creation', () => {
     ['other rows', true],
     ['no word of idempotency', false],
   ])('only names the run if an answer to its key has %s', async (_, showsKeySupport) => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const page = answerDated(TEST_NOW, success({ rows: [listedRun(RUN)], hasMore: false }));
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       unanswered('reset-after-body'),
       runList(),
       { expect: { path: '/runs' }, answer: showsKeySupport ? keepingKeys(page) : page },
@@ -419,9 +422,9 @@ describe('run without an answer to its creation', () => {
   });
 
   it('looks for the run in the list if its key finds nothing', async () => {
-    const home = temporaryDirectory();
-    const { clock, runOut } = hourglass();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const { clock, runOut } = createHourglass();
+    const service = await startScriptedServiceForTest(
       silentUntil(runOut),
       runList(),
       runList(listedRun(RUN)),
@@ -443,7 +446,7 @@ describe('run without an answer to its creation', () => {
   it.each(['wait', 'get', 'save', 'show'])(
     'marks the run as recovered if runs %s adopts it',
     async verb => {
-      const home = temporaryDirectory();
+      const home = createTemporaryDirectory();
       const script = [
         unanswered('reset-after-body'),
         runList(),
@@ -451,7 +454,7 @@ describe('run without an answer to its creation', () => {
         runList(listedRun(RUN)),
         pollOf({}),
       ];
-      const service = await scriptedServiceForTest(
+      const service = await startScriptedServiceForTest(
         ...script,
         ...(verb === 'show' ? [runList(listedRun(RUN))] : []),
       );

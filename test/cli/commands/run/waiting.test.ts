@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { Run } from '../../../../src/wire/index.ts';
 import { TEST_NOW, testClock } from '../../../support/context.ts';
-import { failure, html, scriptedServiceForTest } from '../../../support/scripted-service.ts';
+import { failure, html, startScriptedServiceForTest } from '../../../support/scripted-service.ts';
 import {
   creation,
   RUN,
@@ -12,8 +12,8 @@ import {
   textOutput,
 } from './run-against-service.ts';
 import {
+  createHourglass,
   HOUR,
-  hourglass,
   noSuchRun,
   outlasting,
   pollOf,
@@ -24,7 +24,7 @@ import {
 
 describe('waiting for a run', () => {
   it('polls the run to its end, through temporary faults', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       stillRunning,
       running,
       { expect: { path: `/runs/${RUN}` }, answer: failure(500, 'SERVER_ERROR', 'oops') },
@@ -45,7 +45,7 @@ describe('waiting for a run', () => {
   });
 
   it('stops waiting on 401, with the run id in the error', async () => {
-    const service = await scriptedServiceForTest(stillRunning, {
+    const service = await startScriptedServiceForTest(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
     });
@@ -56,7 +56,7 @@ describe('waiting for a run', () => {
 
   it('polls for a minute if the service does not know the id that it returned', async () => {
     const gone = { ...noSuchRun };
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       stillRunning,
       gone,
       { ...gone },
@@ -80,14 +80,14 @@ describe('waiting for a run', () => {
     [['--json'], `${JSON.stringify({ runId: RUN, runStatus: 'running' }, undefined, 2)}\n`],
     [['--query', 'runId'], `${RUN}\n`],
   ])('does not wait with --no-wait %j', async (flags, out) => {
-    const service = await scriptedServiceForTest(stillRunning);
+    const service = await startScriptedServiceForTest(stillRunning);
     const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', ...flags]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
   });
 
   it('escapes control characters of a run id on a terminal', async () => {
     const runId = `${RUN}\u001b]0;x\u0007\u009b31m\u202e`;
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       creation(succeededRun({ runId })),
       creation(succeededRun({ runId })),
     );
@@ -109,7 +109,7 @@ describe('waiting for a run', () => {
     'prints the run id with --no-wait, too, if the run is %s immediately',
     async (runStatus, code) => {
       const run = succeededRun({ runStatus });
-      const service = await scriptedServiceForTest(creation(run), creation(run));
+      const service = await startScriptedServiceForTest(creation(run), creation(run));
       const plain = await runAgainst(service, [...RUN_IT, '--no-wait']);
 
       expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
@@ -130,7 +130,7 @@ describe('waiting for a run', () => {
         runStatus: 'failed',
         outputs: [{ type: 'error', data: 'no luck' }],
       };
-      const service = await scriptedServiceForTest(
+      const service = await startScriptedServiceForTest(
         stillRunning,
         pollOf(failed),
         creation(succeededRun(failed)),
@@ -141,8 +141,8 @@ describe('waiting for a run', () => {
   );
 
   it('stops waiting after --timeout, with the run id in the error', async () => {
-    const { clock, runOut } = hourglass();
-    const service = await scriptedServiceForTest(stillRunning, running, outlasting(runOut));
+    const { clock, runOut } = createHourglass();
+    const service = await startScriptedServiceForTest(stillRunning, running, outlasting(runOut));
     const given = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
 
     expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({
@@ -155,8 +155,8 @@ describe('waiting for a run', () => {
   });
 
   it('prints the run id in the JSON error of a timeout', async () => {
-    const { clock, runOut } = hourglass();
-    const service = await scriptedServiceForTest(stillRunning, outlasting(runOut));
+    const { clock, runOut } = createHourglass();
+    const service = await startScriptedServiceForTest(stillRunning, outlasting(runOut));
     const { stderr } = await runAgainst(service, [...RUN_IT, '--json', ...HOUR], { clock });
     expect(JSON.parse(stderr())).toEqual({
       status: 'WAIT_TIMEOUT',
@@ -167,7 +167,7 @@ describe('waiting for a run', () => {
   });
 
   it('says after Ctrl-C that the run continues, and how to get it', async () => {
-    const service = await scriptedServiceForTest(stillRunning, {
+    const service = await startScriptedServiceForTest(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: () => {
         running.raise('SIGINT');
@@ -187,7 +187,7 @@ describe('waiting for a run', () => {
 it.each([[[]], [['--json']], [['--no-wait']]])(
   'reports a result that could not be printed: %j',
   async flags => {
-    const service = await scriptedServiceForTest(creation());
+    const service = await startScriptedServiceForTest(creation());
     const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...flags], {
       readerTakes: 3,
     });

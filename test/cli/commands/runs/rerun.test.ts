@@ -67,15 +67,15 @@ it('replays a rerun from its recordings, without the store', async () => {
   const options = { home, local: localService };
   const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--json'], options);
   const { runId } = JSON.parse(first.stdout()) as { runId: string };
-  const rerun = (...flags: string[]) =>
+  const runRerun = (...flags: string[]) =>
     runInProcess(['runs', 'rerun', runId, '-i', 'name=Bob', '--compare', ...flags], options);
-  const recorded = await rerun('--record', 'kept');
+  const recorded = await runRerun('--record', 'kept');
 
   expect(recorded.stdout()).toContain('Bob');
   expect(recorded.exitCode).toBe(0);
 
   rmSync(path.join(home, 'data'), { recursive: true });
-  const replayed = await rerun('--replay', 'kept');
+  const replayed = await runRerun('--replay', 'kept');
 
   expect(replayed.stdout()).toBe(recorded.stdout());
   expect(replayed.exitCode).toBe(0);

@@ -2,11 +2,11 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import {
   type Exchange,
   failure,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import {
@@ -29,7 +29,7 @@ const unfinishedRun = get(success(succeededRun({ runStatus: 'running', outputs: 
 
 describe('runs get', () => {
   it('prints the outputs of a run that has ended', async () => {
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(endedRun), [
+    const { exitCode, stdout } = await runAgainst(await startScriptedServiceForTest(endedRun), [
       'runs',
       'get',
       RUN,
@@ -38,17 +38,21 @@ describe('runs get', () => {
   });
 
   it('saves the outputs to the folder of --save', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const args = ['runs', 'get', RUN, '--save', 'out'];
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(endedRun), args, {
-      home,
-    });
+    const { exitCode, stdout } = await runAgainst(
+      await startScriptedServiceForTest(endedRun),
+      args,
+      {
+        home,
+      },
+    );
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
   });
 
   it('exits with 0 for a run that is still running, with and without --query', async () => {
-    const service = await scriptedServiceForTest(unfinishedRun, { ...unfinishedRun });
+    const service = await startScriptedServiceForTest(unfinishedRun, { ...unfinishedRun });
     const plain = await runAgainst(service, ['runs', 'get', RUN]);
 
     expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
@@ -65,7 +69,7 @@ describe('runs get', () => {
   });
 
   it('exits with 5 for a failed run', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       get(success(succeededRun({ runStatus: 'failed', outputs: [] }))),
     );
     expect((await runAgainst(service, ['runs', 'get', RUN, '--json'])).exitCode).toBe(
@@ -74,7 +78,7 @@ describe('runs get', () => {
   });
 
   it('exits with 4 for a run that does not exist', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       get(failure(404, 'NOT_FOUND_ERROR', 'no such run')),
     );
     const { exitCode, stderr } = await runAgainst(service, ['runs', 'get', RUN, '--json']);
@@ -88,7 +92,7 @@ describe('runs get', () => {
   });
 
   it('names a run that does not exist, and how to list the others', async () => {
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       get(failure(404, 'NOT_FOUND_ERROR', 'no such run')),
     );
     const { stderr } = await runAgainst(service, ['runs', 'get', RUN]);
@@ -98,9 +102,9 @@ describe('runs get', () => {
   it.each(['../x', '..', 'a/b', '%2e%2e'])(
     'refuses the id %s, which would change the path',
     async id => {
-      expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'get', id])).exitCode).toBe(
-        EXIT.usage,
-      );
+      expect(
+        (await runAgainst(await startScriptedServiceForTest(), ['runs', 'get', id])).exitCode,
+      ).toBe(EXIT.usage);
     },
   );
 });
@@ -114,7 +118,7 @@ describe('runs cancel', () => {
       runStatus: 'failed',
       outputs: [{ type: 'error', data: 'cancelled' }],
     });
-    const service = await scriptedServiceForTest(get(busy), {
+    const service = await startScriptedServiceForTest(get(busy), {
       expect: { method: 'POST', path: `/runs/${RUN}/cancel` },
       answer: success(cancelled),
     });
@@ -128,15 +132,15 @@ describe('runs cancel', () => {
 describe('runs wait', () => {
   it('waits for a run to end and prints it as `run` does', async () => {
     const { exitCode, stdout } = await runAgainst(
-      await scriptedServiceForTest(unfinishedRun, endedRun),
+      await startScriptedServiceForTest(unfinishedRun, endedRun),
       ['runs', 'wait', RUN],
     );
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
   it('waits with --last for the last run of this service', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       creation(succeededRun({ runId: OTHER_RUN })),
       creation(),
       endedRun,
@@ -146,15 +150,19 @@ describe('runs wait', () => {
 
     expect((await runAgainst(service, ['runs', 'wait', '--last'], { home })).exitCode).toBe(0);
 
-    const elsewhere = await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', '--last'], {
-      home,
-    });
+    const elsewhere = await runAgainst(
+      await startScriptedServiceForTest(),
+      ['runs', 'wait', '--last'],
+      {
+        home,
+      },
+    );
     expect(elsewhere.exitCode).toBe(EXIT.notFound);
     expect(elsewhere.stderr()).toMatch(/^error: no run of this service/);
   });
 
   it('refuses the answer of another run', async () => {
-    const service = await scriptedServiceForTest({
+    const service = await startScriptedServiceForTest({
       answer: success(succeededRun({ runId: OTHER_RUN })),
     });
     const { exitCode, stdout, stderr } = await runAgainst(service, ['runs', 'get', RUN]);
@@ -170,7 +178,7 @@ describe('runs wait', () => {
       ...succeededRun({ runStatus: 'running', outputs: [] }),
       runId: "x;$(y)\n'z'",
     };
-    const service = await scriptedServiceForTest({ answer: success(hostile) });
+    const service = await startScriptedServiceForTest({ answer: success(hostile) });
     const { stderr } = await runAgainst(service, ['runs', 'get', hostile.runId], {
       env: { SHELL: '/bin/sh' },
     });
@@ -181,7 +189,7 @@ describe('runs wait', () => {
     'refuses %j',
     async args => {
       expect(
-        (await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', ...args])).exitCode,
+        (await runAgainst(await startScriptedServiceForTest(), ['runs', 'wait', ...args])).exitCode,
       ).toBe(EXIT.usage);
     },
   );
@@ -189,11 +197,15 @@ describe('runs wait', () => {
 
 describe('runs save', () => {
   it('writes the outputs and prints them', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(endedRun), args, {
-      home,
-    });
+    const { exitCode, stdout } = await runAgainst(
+      await startScriptedServiceForTest(endedRun),
+      args,
+      {
+        home,
+      },
+    );
 
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
@@ -201,10 +213,10 @@ describe('runs save', () => {
   });
 
   it('saves nothing of a run that has not ended', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
     const { exitCode, stderr } = await runAgainst(
-      await scriptedServiceForTest(unfinishedRun),
+      await startScriptedServiceForTest(unfinishedRun),
       args,
       {
         home,
@@ -224,10 +236,10 @@ describe('runs save', () => {
   };
 
   it('saves several runs, and exits with 5 if one of them failed', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const args = ['runs', 'save', RUN, OTHER_RUN, RUN, '--to', 'out', '--json'];
     const { exitCode, stdout } = await runAgainst(
-      await scriptedServiceForTest(endedRun, other),
+      await startScriptedServiceForTest(endedRun, other),
       args,
       { home },
     );
@@ -245,7 +257,7 @@ describe('runs save', () => {
   });
 
   it('saves the runs of --since that have ended, and names the others', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     const row = { runId: RUN, runStatus: 'succeeded' };
     const list: Exchange = {
       expect: { path: '/runs', query: { since: '1767319445' } },
@@ -253,7 +265,7 @@ describe('runs save', () => {
     };
     const args = ['runs', 'save', '--since', '1767319445', '--to', 'out', '--json'];
     const { exitCode, stdout, stderr } = await runAgainst(
-      await scriptedServiceForTest(list, endedRun),
+      await startScriptedServiceForTest(list, endedRun),
       args,
       {
         home,
@@ -266,7 +278,7 @@ describe('runs save', () => {
   });
 
   it('writes the only output to standard output', async () => {
-    const { stdout } = await runAgainst(await scriptedServiceForTest(endedRun), [
+    const { stdout } = await runAgainst(await startScriptedServiceForTest(endedRun), [
       'runs',
       'save',
       RUN,
@@ -280,7 +292,7 @@ describe('runs save', () => {
     'refuses %j',
     async args => {
       expect(
-        (await runAgainst(await scriptedServiceForTest(), ['runs', 'save', ...args])).exitCode,
+        (await runAgainst(await startScriptedServiceForTest(), ['runs', 'save', ...args])).exitCode,
       ).toBe(EXIT.usage);
     },
   );
@@ -302,7 +314,7 @@ describe('runs show', () => {
   };
 
   it('prints the run with the fields of its list row', async () => {
-    const { stdout } = await runAgainst(await scriptedServiceForTest(endedRun, list), [
+    const { stdout } = await runAgainst(await startScriptedServiceForTest(endedRun, list), [
       'runs',
       'show',
       RUN,
@@ -314,7 +326,7 @@ describe('runs show', () => {
   it('shows values that are not texts as JSON', async () => {
     const strange = { ...row, runName: { a: '\u001b[2J' }, createdAt: 7 };
     const { exitCode, stdout } = await runAgainst(
-      await scriptedServiceForTest(endedRun, {
+      await startScriptedServiceForTest(endedRun, {
         ...list,
         answer: success({ rows: [strange], hasMore: false }),
       }),
@@ -336,7 +348,7 @@ describe('runs show', () => {
       ),
     );
     const { stdout } = await runAgainst(
-      await scriptedServiceForTest(long, list),
+      await startScriptedServiceForTest(long, list),
       ['runs', 'show', RUN],
       {
         terminal: { stdout: true },
@@ -360,11 +372,10 @@ Output 2  image: https://a/b.png
       expect: { path: '/runs' },
       answer: success({ rows: [], hasMore: false }),
     };
-    const { stdout, exitCode } = await runAgainst(await scriptedServiceForTest(endedRun, empty), [
-      'runs',
-      'show',
-      RUN,
-    ]);
+    const { stdout, exitCode } = await runAgainst(
+      await startScriptedServiceForTest(endedRun, empty),
+      ['runs', 'show', RUN],
+    );
     expect(stdout()).toBe(
       `runId\t${RUN}\nrunStatus\tsucceeded\ntokens\t3\noutput\ttext\ttext: Hello, Ada!\n`,
     );
@@ -374,8 +385,8 @@ Output 2  image: https://a/b.png
 
 describe('runs journal', () => {
   it('lists the runs started here, newest first, and marks those in doubt', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       creation(),
       { expect: { path: '/runs' }, answer: failure(422, 'VALIDATION_ERROR', 'no') },
       { expect: { path: '/runs' }, answer: 'reset-after-body' },
@@ -409,7 +420,7 @@ describe('runs journal', () => {
   });
 
   it('prints an empty list if nothing was started', async () => {
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(), [
+    const { exitCode, stdout } = await runAgainst(await startScriptedServiceForTest(), [
       'runs',
       'journal',
       '--json',
@@ -418,8 +429,8 @@ describe('runs journal', () => {
   });
 
   it('prints a table on a terminal', async () => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
+    const home = createTemporaryDirectory();
+    const service = await startScriptedServiceForTest(
       creation(succeededRun({ outputs: [textOutput('x')] })),
     );
     await runAgainst(service, ['run', VERSION], { home });

@@ -3,7 +3,11 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type CommandResult,
+  createTemporaryDirectory,
+  runInProcess,
+} from '../../../support/context.ts';
 import { FakeProvider } from '../../../support/providers/fake-provider.ts';
 
 it('runs show reports the tokens and the cost of a run of the embedded service', async () => {
@@ -13,7 +17,7 @@ it('runs show reports the tokens and the cost of a run of the embedded service',
   const counts = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
   const usage = { ...counts, prompt_tokens_details: { cached_tokens: 400 } };
   provider.reset({ body: { choices: [{ message, finish_reason: 'stop' }], usage } });
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(path.join(home, 'data'), { mode: 0o700 });
   writeFileSync(
     path.join(home, 'data', 'models.yaml'),

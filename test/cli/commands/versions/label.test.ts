@@ -3,13 +3,17 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { runInProcess, type TestOptions, temporaryDirectory } from '../../../support/context.ts';
+import {
+  createTemporaryDirectory,
+  runInProcess,
+  type TestOptions,
+} from '../../../support/context.ts';
 import { runWithScript } from '../../../support/run-with-script.ts';
 import { failure } from '../../../support/scripted-service.ts';
 
 /** Publishes two versions of the prompt `summary` in a new home directory. */
 async function createMachine() {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv, {
       home,

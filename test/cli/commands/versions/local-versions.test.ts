@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { machine, SUM } from '../prompts/local-machine.ts';
+import { createMachine, SUM } from '../prompts/local-machine.ts';
 
 describe('versions diff', () => {
   it('shows the changes between the latest two versions, the older first', async () => {
-    const { home, promptrun } = machine({ 'sum.prompt': SUM });
+    const { home, promptrun } = createMachine({ 'sum.prompt': SUM });
     await promptrun(['prompts', 'publish', 'sum.prompt']);
 
     expect(await promptrun(['versions', 'diff', 'sum'])).toMatchObject({ exitCode: 0, stdout: '' });
@@ -32,7 +32,7 @@ describe('versions diff', () => {
 });
 
 it('versions list of a file that is not published shows how to publish it', async () => {
-  const { promptrun } = machine({ 'sum.prompt': SUM });
+  const { promptrun } = createMachine({ 'sum.prompt': SUM });
   const { stderr, exitCode } = await promptrun(['versions', 'list', 'sum.prompt']);
 
   expect(stderr).toContain(

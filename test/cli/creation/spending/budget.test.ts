@@ -78,7 +78,7 @@ class Ledger {
   }
 }
 
-function budgetContext(signal = new AbortController().signal): Context {
+function createBudgetContext(signal = new AbortController().signal): Context {
   return { signal } as unknown as Context;
 }
 
@@ -150,7 +150,7 @@ describe('a budget', () => {
       it(`of money is exceeded by at most the cost of the open runs, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
         const cap = 30_000;
-        const budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
+        const budget = new Budget(createBudgetContext(), { cost: cap, credits: undefined });
         const { madeCount, maxOpenCharge } = await createRuns(budget, ledger, {
           rows: 1000,
           concurrency,
@@ -167,7 +167,7 @@ describe('a budget', () => {
 
       it(`of credits is exceeded by at most the credits of the open runs, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
-        const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '3000' }));
+        const budget = new Budget(createBudgetContext(), parseCaps({ maxCredits: '3000' }));
         const { maxOpenCharge } = await createRuns(budget, ledger, {
           rows: 1000,
           concurrency,
@@ -181,10 +181,10 @@ describe('a budget', () => {
 
   it('counts the spending of earlier invocations', async () => {
     const ledger = new Ledger(7);
-    const first = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
+    const first = new Budget(createBudgetContext(), { cost: 10_000, credits: undefined });
     await createRuns(first, ledger, { rows: 1000, concurrency: 4 });
     const sumBefore = ledger.sum;
-    const resumedBudget = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
+    const resumedBudget = new Budget(createBudgetContext(), { cost: 10_000, credits: undefined });
     const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
     resumedBudget.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
 
@@ -193,7 +193,7 @@ describe('a budget', () => {
       .catch(() => {});
     expect(ledger.sum).toBe(sumBefore);
 
-    const raisedBudget = new Budget(budgetContext(), { cost: 20_000, credits: undefined });
+    const raisedBudget = new Budget(createBudgetContext(), { cost: 20_000, credits: undefined });
     raisedBudget.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
     await createRuns(raisedBudget, ledger, { rows: 2000, concurrency: 4, firstIndex: 1000 });
 
@@ -202,7 +202,7 @@ describe('a budget', () => {
 
   it('refuses a creation only once no other one is open', async () => {
     const ledger = new Ledger(1, () => 60);
-    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
+    const budget = new Budget(createBudgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
     const first = await budget.reserve(connection, request);
     let second: Reservation | undefined;
@@ -220,7 +220,7 @@ describe('a budget', () => {
 
   it('counts a refused creation as nothing, and one in doubt as estimated', async () => {
     const ledger = new Ledger(1, () => 60);
-    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
+    const budget = new Budget(createBudgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
     (await budget.reserve(connection, request)).release();
     (await budget.reserve(connection, request)).markInDoubt();
@@ -234,7 +234,7 @@ describe('a budget', () => {
 
   it("lets one creation of unknown cost go alone, and stops if its credits can't be read", async () => {
     const ledger = new Ledger(1);
-    const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '1000' }));
+    const budget = new Budget(createBudgetContext(), parseCaps({ maxCredits: '1000' }));
     const connection = ledger.connection(false);
     const first = await budget.reserve(connection, request, { estimatedCredits: 'many' });
     const second = budget.reserve(connection, request);
@@ -255,9 +255,9 @@ describe('a budget', () => {
   });
 
   it('allows only free creations under a cap of 0', async () => {
-    const freeBudget = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
+    const freeBudget = new Budget(createBudgetContext(), parseCaps({ maxCost: '0' }));
     await freeBudget.reserve(new Ledger(1, () => 0).connection(), request);
-    const pricedBudget = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
+    const pricedBudget = new Budget(createBudgetContext(), parseCaps({ maxCost: '0' }));
 
     await expect(
       pricedBudget.reserve(new Ledger(1, () => 1).connection(), request),
@@ -265,14 +265,14 @@ describe('a budget', () => {
       exitCode: EXIT.capReached,
     });
 
-    const unknown = new Budget(budgetContext(), parseCaps({ maxCredits: '0' }));
+    const unknown = new Budget(createBudgetContext(), parseCaps({ maxCredits: '0' }));
     await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({
       exitCode: EXIT.capReached,
     });
   });
 
   it('refuses a model without a price under a cap on cost', async () => {
-    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
+    const budget = new Budget(createBudgetContext(), parseCaps({ maxCost: '1' }));
     const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
     await expect(refused).rejects.toMatchObject({
       exitCode: EXIT.usage,
@@ -302,7 +302,7 @@ describe('a budget', () => {
       costs,
     } as unknown as Connection;
 
-    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
+    const budget = new Budget(createBudgetContext(), { cost: 100, credits: undefined });
     for (const runId of ['a', 'b']) {
       await (await budget.reserve(connection, request)).commitRun({ runId, tokens: 1 });
     }
@@ -326,9 +326,9 @@ describe('a budget', () => {
         const cap = 100_000;
 
         const lostRunIds: string[] = [];
-        let budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
+        let budget = new Budget(createBudgetContext(), { cost: cap, credits: undefined });
         const start = (): void => {
-          budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
+          budget = new Budget(createBudgetContext(), { cost: cap, credits: undefined });
           const known = [...ledger.charges.keys()].filter(runId => !lostRunIds.includes(runId));
           budget.countEarlierSpending(connection, {
             runs: known.map(runId => ({ runId })),
@@ -391,7 +391,7 @@ describe('a budget', () => {
         const read = resultsLines.flatMap(
           text => toResultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
         );
-        const budget = new Budget(budgetContext(), parseCaps({}));
+        const budget = new Budget(createBudgetContext(), parseCaps({}));
         budget.countEarlierSpending(new Ledger(1).connection(), { runs: read, doubtIds: [] });
         const { runs, cost, credits: sum } = budget.computeTotals();
 
@@ -406,7 +406,7 @@ describe('a budget', () => {
   });
 
   it('does not hold the requests that it reserves for, such as all those of a provider batch', async () => {
-    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
+    const budget = new Budget(createBudgetContext(), parseCaps({ maxCost: '1' }));
     const connection = new Ledger(1, () => 0).connection();
     const reserveWeakly = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
       const ownRequest = { ...request };
@@ -423,7 +423,7 @@ describe('a budget', () => {
   });
 
   it('adds up many small amounts exactly', async () => {
-    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
+    const budget = new Budget(createBudgetContext(), parseCaps({ maxCost: '1' }));
     const ledger = new Ledger(1, () => 0);
 
     const connection = ledger.connection();
@@ -444,11 +444,11 @@ describe('a budget', () => {
 });
 
 it('the error at a cap shows enough digits of an estimate that is only a little too high', () => {
-  const reached = (cap: number, estimate: number) =>
+  const isReached = (cap: number, estimate: number) =>
     capReachedError('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) })
       .message;
-  expect(reached(0.0005, 0.0005003)).toBe(
+  expect(isReached(0.0005, 0.0005003)).toBe(
     'stopped at --max-cost: $0.00 of $0.0005 spent, and the next run is estimated at $0.0005003',
   );
-  expect(reached(0.0004, 0.0005003)).toMatch(/estimated at \$0\.0005$/u);
+  expect(isReached(0.0004, 0.0005003)).toMatch(/estimated at \$0\.0005$/u);
 });

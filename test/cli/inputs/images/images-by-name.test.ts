@@ -3,13 +3,17 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type CommandResult,
+  createTemporaryDirectory,
+  runInProcess,
+} from '../../../support/context.ts';
 import { png } from '../../../support/png.ts';
 
 /** Writes a wide and a tall image, and a prompt whose answer has both in their order. */
 function createProject(): string {
-  const home = temporaryDirectory();
-  const outside = path.join(temporaryDirectory(), 'outside.png');
+  const home = createTemporaryDirectory();
+  const outside = path.join(createTemporaryDirectory(), 'outside.png');
   writeFileSync(outside, png(1, 1));
   const prompt = '---\nmodel: echo\ninput: {schema: {front: string, back: string}}\n---\n';
 

@@ -12,9 +12,9 @@ import {
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
+import { type CommandResult, createTemporaryDirectory } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
-import { scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
+import { startScriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { hasLinks, isPosix } from '../../../support/system.ts';
 import {
   creation,
@@ -30,7 +30,7 @@ const CASES = 'cases:\n  - inputs: { text: a }\n    expect: [{ equals: b }]\n';
 
 /** A repository with links that lead to a folder of its user's, which has one file. */
 class Repository extends Project {
-  readonly outside = temporaryDirectory();
+  readonly outside = createTemporaryDirectory();
 
   constructor(links: Readonly<Record<string, string>>) {
     super({ 'echo.prompt': ECHO, 'echo.test.yaml': CASES, 'rows.csv': 'name\nAda\nBo\n' });
@@ -190,11 +190,11 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
     'in the place of an output ends in 2, with the output printed: %s %s',
     async (_, ...force) => {
       for (const name of [`${RUN}-1.txt`, `${RUN}.json`]) {
-        const outside = temporaryDirectory();
-        const home = temporaryDirectory();
+        const outside = createTemporaryDirectory();
+        const home = createTemporaryDirectory();
         mkdirSync(path.join(home, 'saved'));
         symlinkSync(path.join(outside, 'new'), path.join(home, 'saved', name));
-        const service = await scriptedServiceForTest(creation());
+        const service = await startScriptedServiceForTest(creation());
         const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved', ...force];
         const ran = outcome(await runAgainst(service, argv, { home }));
 
@@ -206,10 +206,10 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
   );
 
   it('outranks a run that failed', async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'saved'));
     symlinkSync('nothing', path.join(home, `saved/${RUN}.json`));
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       creation(succeededRun({ runStatus: 'failed', outputs: [textOutput('half')] })),
     );
     const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved'];
@@ -218,7 +218,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
   });
 
   it("in the place of a row's output does not stop the batch, which exits with 2", async () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'saved'));
     writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\nBo\n');
     symlinkSync('nothing', path.join(home, `saved/${RUN}-1.txt`));
@@ -230,7 +230,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
       publishedAt: '2026-05-01T00:00:00Z',
     };
 
-    const service = await scriptedServiceForTest(
+    const service = await startScriptedServiceForTest(
       {
         expect: { path: `/prompt-versions/${VERSION}` },
         answer: success({ ...version, config: { textInputs: { name: {} } } }),
@@ -310,7 +310,7 @@ describe.runIf(hasLinks)('a link that the user has', () => {
       repository.link(name, mkdtempSync(path.join(repository.outside, 'own-')));
     }
 
-    const linked = path.join(temporaryDirectory(), 'linked');
+    const linked = path.join(createTemporaryDirectory(), 'linked');
     symlinkSync(repository.home, linked);
 
     const runThere = async (argv: readonly string[]) =>

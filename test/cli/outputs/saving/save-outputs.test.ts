@@ -4,7 +4,7 @@ import { getFailureStatus } from '../../../../src/cli/outputs/saving/save-failur
 import { toSaveFailure } from '../../../../src/cli/outputs/saving/save-outputs.ts';
 
 /** Returns the error of a full disk, which Linux shows without filling one. */
-function diskFull(): unknown {
+function fillDisk(): unknown {
   try {
     writeFileSync('/dev/full', 'x');
   } catch (error) {
@@ -16,7 +16,7 @@ function diskFull(): unknown {
 it.runIf(process.platform === 'linux')(
   'a full disk is the fault of this machine, not of the network',
   () => {
-    const full = toSaveFailure(1, diskFull());
+    const full = toSaveFailure(1, fillDisk());
     expect(full).toMatchObject({ output: 1, message: expect.stringContaining('ENOSPC') as string });
     expect(getFailureStatus([full])).toBe('FILE_ERROR');
     expect(getFailureStatus([full, toSaveFailure(2, new Error('its URL returned no bytes'))])).toBe(

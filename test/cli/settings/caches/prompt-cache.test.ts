@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PromptCache } from '../../../../src/cli/settings/caches/prompt-cache.ts';
 import type { PromptVersion } from '../../../../src/wire/index.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
 function createVersion(id: string): PromptVersion {
@@ -16,21 +16,21 @@ function createCache(directory: string, service = 'local'): PromptCache {
 
 describe('the prompt cache', () => {
   it.runIf(isPosix)('keeps a version for the next process, readable by its owner only', () => {
-    const directory = path.join(temporaryDirectory(), 'not', 'there', 'yet');
+    const directory = path.join(createTemporaryDirectory(), 'not', 'there', 'yet');
     createCache(directory).put(createVersion('A'));
     expect(createCache(directory).get('a')).toEqual(createVersion('A'));
     expect(statSync(path.join(directory, 'prompts.json')).mode & 0o777).toBe(0o600);
   });
 
   it('shares nothing between services', () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     createCache(directory, 'https://one/v1').put(createVersion('a'));
     expect(createCache(directory, 'https://two/v1').get('a')).toBeUndefined();
     expect(createCache(directory, 'https://two/v1').listVersions()).toEqual([]);
   });
 
   it('keeps the 200 versions that were used last', () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     const cache = createCache(directory);
     for (let index = 0; index < 200; index += 1) cache.put(createVersion(`v${index}`));
     cache.get('v0');
@@ -42,7 +42,7 @@ describe('the prompt cache', () => {
   });
 
   it('replaces a damaged file', () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     for (const damage of [
       '{"versions":[',
       '[]',
@@ -58,7 +58,7 @@ describe('the prompt cache', () => {
   });
 
   it('continues without a file that cannot be written, with a note', () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const problems: string[] = [];
     const cache = new PromptCache(path.join(directory, 'file'), 'local', problem =>
@@ -70,7 +70,7 @@ describe('the prompt cache', () => {
   });
 
   it('stores no version without an id', () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     createCache(directory).put({ title: 'x' } as PromptVersion);
     createCache(directory).put(createVersion('a'));
     expect(readFileSync(path.join(directory, 'prompts.json'), 'utf8')).not.toContain('"x"');

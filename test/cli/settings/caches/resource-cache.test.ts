@@ -7,7 +7,7 @@ import {
   ResourceCache,
 } from '../../../../src/cli/settings/caches/resource-cache.ts';
 import type { Resources } from '../../../../src/wire/index.ts';
-import { TEST_NOW, temporaryDirectory, testClock } from '../../../support/context.ts';
+import { createTemporaryDirectory, TEST_NOW, testClock } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
 const BASE = 'https://prompts.example/v1';
@@ -48,7 +48,7 @@ function cacheIn(
 
 describe('the cache of models', () => {
   it('is empty at first, and filled when the models are first requested', async () => {
-    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    const { cache, fetchLimits } = cacheIn(createTemporaryDirectory(), [answer('h1')]);
     expect(cache.getCliAgent()).toBeUndefined();
     expect(await cache.getModels()).toEqual([MODEL]);
     expect(await cache.getModels()).toEqual([MODEL]);
@@ -57,7 +57,7 @@ describe('the cache of models', () => {
   });
 
   it.runIf(isPosix)('is stored for the next process, readable by its owner only', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
     const { cache, fetchLimits } = cacheIn(directory, []);
 
@@ -69,7 +69,7 @@ describe('the cache of models', () => {
   });
 
   it('is shared neither between accounts nor between services, and reveals no key', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
 
     expect(cacheIn(directory, [], 'key-b').cache.getCliAgent()).toBeUndefined();
@@ -83,7 +83,7 @@ describe('the cache of models', () => {
   });
 
   it('is filled once for all requests at the same time', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     const keys = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(
       keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()),
@@ -94,7 +94,7 @@ describe('the cache of models', () => {
   });
 
   it('holds a limited number of services', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     for (let index = 0; index < 25; index += 1) {
       await cacheIn(directory, [answer(`h${index}`)], `key${index}`).cache.refresh();
     }
@@ -105,7 +105,7 @@ describe('the cache of models', () => {
   it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
     'is fetched again if its file is damaged: %j',
     async damage => {
-      const directory = temporaryDirectory();
+      const directory = createTemporaryDirectory();
       writeFileSync(path.join(directory, 'resources.json'), damage);
       const { cache } = cacheIn(directory, [answer('h1')]);
       expect(cache.getCliAgent()).toBeUndefined();
@@ -115,7 +115,7 @@ describe('the cache of models', () => {
   );
 
   it('does not prevent the use of models if it cannot be written', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);
     expect(await cache.getModels()).toEqual([MODEL]);
@@ -124,7 +124,7 @@ describe('the cache of models', () => {
   });
 
   it('never sends a malformed hash in a header', async () => {
-    const { cache } = cacheIn(temporaryDirectory(), [answer('h\r\nx-evil: 1')]);
+    const { cache } = cacheIn(createTemporaryDirectory(), [answer('h\r\nx-evil: 1')]);
     await cache.refresh();
     expect(cache.getCliAgent()).toBeUndefined();
   });
@@ -137,7 +137,7 @@ describe('the cache of models', () => {
       { model: 'x' },
       { model: 'y', availableRunOptions: [{ key: 'k' }, { key: 'l', options: [1, 'a'] }] },
     ];
-    const { cache } = cacheIn(temporaryDirectory(), [answer('h', odd)]);
+    const { cache } = cacheIn(createTemporaryDirectory(), [answer('h', odd)]);
     expect(await cache.getModels()).toEqual([
       { model: 'x', availableRunOptions: [] },
       { model: 'y', availableRunOptions: [{ key: 'l', options: ['a'] }] },
@@ -147,7 +147,10 @@ describe('the cache of models', () => {
 
 describe('a refresh that the service asks for', () => {
   it('happens once at the end of the command, in one try of at most 5 s', async () => {
-    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1'), answer('h2')]);
+    const { cache, fetchLimits } = cacheIn(createTemporaryDirectory(), [
+      answer('h1'),
+      answer('h2'),
+    ]);
     await cache.refresh();
     cache.recordActionRequired();
     cache.recordActionRequired();
@@ -164,13 +167,13 @@ describe('a refresh that the service asks for', () => {
   });
 
   it('does not happen without a request for it', async () => {
-    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), []);
+    const { cache, fetchLimits } = cacheIn(createTemporaryDirectory(), []);
     await cache.refreshIfRequested();
     expect(fetchLimits).toEqual([]);
   });
 
   it('does not happen if the command has fetched the models since', async () => {
-    const { cache, fetchLimits } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    const { cache, fetchLimits } = cacheIn(createTemporaryDirectory(), [answer('h1')]);
     cache.recordActionRequired();
     await cache.refresh();
     await cache.refreshIfRequested();
@@ -178,9 +181,9 @@ describe('a refresh that the service asks for', () => {
   });
 
   it('changes the form of the header if the service returns the hash that it was sent', async () => {
-    const directory = temporaryDirectory();
+    const directory = createTemporaryDirectory();
     const clock = testClock();
-    const command = async (...script: Resources[]): Promise<string | undefined> => {
+    const runWithScript = async (...script: Resources[]): Promise<string | undefined> => {
       const fetches = script.length;
       const { cache, fetchLimits } = cacheIn(directory, script, 'key', clock);
       const sent = cache.getCliAgent();
@@ -190,19 +193,19 @@ describe('a refresh that the service asks for', () => {
       return sent;
     };
 
-    expect(await command(answer('h1'))).toBeUndefined();
-    expect(await command(answer('h1'))).toBe('h1');
-    expect(await command(answer('h2'))).toBe('resources_hash=h1');
-    expect(await command(answer('h2'))).toBe('resources_hash=h2');
-    expect(await command()).toBe('h2');
+    expect(await runWithScript(answer('h1'))).toBeUndefined();
+    expect(await runWithScript(answer('h1'))).toBe('h1');
+    expect(await runWithScript(answer('h2'))).toBe('resources_hash=h1');
+    expect(await runWithScript(answer('h2'))).toBe('resources_hash=h2');
+    expect(await runWithScript()).toBe('h2');
 
     await clock.sleep(3_600_000);
-    expect(await command(answer('h2'))).toBe('h2');
-    expect(await command()).toBe('h2');
+    expect(await runWithScript(answer('h2'))).toBe('h2');
+    expect(await runWithScript()).toBe('h2');
   });
 
   it('reports a failure but does not throw', async () => {
-    const { cache, problems } = cacheIn(temporaryDirectory(), [new Error('no network')]);
+    const { cache, problems } = cacheIn(createTemporaryDirectory(), [new Error('no network')]);
     cache.recordActionRequired();
     await expect(cache.refreshIfRequested()).resolves.toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('no network')]);

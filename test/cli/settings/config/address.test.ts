@@ -3,14 +3,14 @@ import type { GlobalOptions } from '../../../../src/cli/core/global-options.ts';
 import { resolveAddress, resolveKey } from '../../../../src/cli/settings/config/address.ts';
 import { Settings } from '../../../../src/cli/settings/settings.ts';
 import type { Env } from '../../../../src/utils/env.ts';
-import { temporaryDirectory, testClock } from '../../../support/context.ts';
+import { createTemporaryDirectory, testClock } from '../../../support/context.ts';
 
 const WORK = 'https://work.test/v1';
 const OTHER = 'https://other.test/v1';
 
 /** Profiles `work`, active and with a key, and `bare`, without one. */
-async function settings(active: string | undefined = 'work') {
-  const opened = new Settings(temporaryDirectory(), testClock());
+async function createSettings(active: string | undefined = 'work') {
+  const opened = new Settings(createTemporaryDirectory(), testClock());
   await opened.update(document => {
     document.profiles = { work: { baseUrl: WORK }, bare: { baseUrl: 'https://bare.test/v1' } };
     if (active !== undefined) document.activeProfile = active;
@@ -26,7 +26,7 @@ async function settings(active: string | undefined = 'work') {
 
 type Flags = Pick<Partial<GlobalOptions>, 'profile' | 'baseUrl' | 'insecureHttp'>;
 
-async function resolveToText(flags: Flags, env: Env, of = settings()): Promise<unknown> {
+async function resolveToText(flags: Flags, env: Env, of = createSettings()): Promise<unknown> {
   const asked = { globals: { insecureHttp: false, ...flags }, env, settings: await of };
   try {
     const address = resolveAddress(asked);
@@ -38,7 +38,7 @@ async function resolveToText(flags: Flags, env: Env, of = settings()): Promise<u
   }
 }
 
-const noSettings = () => Promise.resolve(new Settings(temporaryDirectory(), testClock()));
+const noSettings = () => Promise.resolve(new Settings(createTemporaryDirectory(), testClock()));
 const BASE_URL_VARIABLE = 'PROMPTRUN_BASE_URL';
 const KEY_VARIABLE = 'PROMPTRUN_API_KEY';
 
@@ -197,7 +197,7 @@ describe('the address and the key of requests', () => {
   });
 
   it('never falls back to the embedded service while there are profiles', async () => {
-    const of = settings('work').then(async opened => {
+    const of = createSettings('work').then(async opened => {
       await opened.update(document => delete document.activeProfile);
       return opened;
     });

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { CredentialStore } from '../../../../src/cli/settings/credentials/credential-store.ts';
-import { temporaryDirectory, testClock } from '../../../support/context.ts';
+import { createTemporaryDirectory, testClock } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
 function storeIn(directory: string): CredentialStore {
@@ -12,7 +12,7 @@ function storeIn(directory: string): CredentialStore {
 it.runIf(isPosix)(
   'keeps a key with its origin, for the owner only, until it is forgotten',
   async () => {
-    const store = storeIn(temporaryDirectory());
+    const store = storeIn(createTemporaryDirectory());
     const keptIn = await store.store({
       profile: 'work',
       origin: 'https://a.test',
@@ -35,7 +35,7 @@ it.runIf(isPosix)(
 );
 
 it('falls back to the file if there is no keychain', async () => {
-  const store = storeIn(temporaryDirectory());
+  const store = storeIn(createTemporaryDirectory());
   const keptIn = await store.store({
     profile: 'promptrun-test',
     origin: 'https://keychain.test',
@@ -55,7 +55,7 @@ it('falls back to the file if there is no keychain', async () => {
 });
 
 it('returns no key if the keychain has none of that name', async () => {
-  const directory = temporaryDirectory();
+  const directory = createTemporaryDirectory();
   const store = storeIn(directory);
   writeFileSync(
     store.file,
@@ -71,7 +71,7 @@ it.each([
   '{"keys": []}',
   '{"keys": {"p": {"origin": "o", "key": "sk-secret"',
 ])('reports that %s is damaged, without repeating what may be a key', text => {
-  const directory = temporaryDirectory();
+  const directory = createTemporaryDirectory();
   writeFileSync(path.join(directory, 'credentials.json'), text);
   const find = () => storeIn(directory).find('p');
   expect(find).toThrow(/credentials\.json is damaged/);

@@ -9,7 +9,7 @@ import {
   JournalMerger,
   mayHaveMadeRun,
 } from '../../../../src/cli/settings/journal/journal-lines.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
 const SERVICE = 'https://prompts.example.com/v1';
@@ -35,7 +35,7 @@ const readEntries = async (of: Journal): Promise<readonly JournalEntry[]> =>
   (await of.read()).entries;
 
 beforeEach(() => {
-  directory = path.join(temporaryDirectory(), 'state');
+  directory = path.join(createTemporaryDirectory(), 'state');
   journal = new Journal(directory, { now: () => NOW });
 });
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ECHO } from '../../../support/project.ts';
 
 /** Runs git with an identity and no other configuration, and returns its output. */
-export function git(folder: string, ...args: string[]): string {
+export function runGit(folder: string, ...args: string[]): string {
   const identity = [
     '-c',
     'user.name=a',
@@ -34,15 +34,15 @@ export function createRepository(folder: string): string {
   mkdirSync(folder, { recursive: true });
 
   // Without a template, which holds a dozen examples of hooks.
-  git(folder, 'init', '-q', '--template=', '-b', 'main');
+  runGit(folder, 'init', '-q', '--template=', '-b', 'main');
 
   for (const text of ['first', 'second']) {
     writeFileSync(
       path.join(folder, 'x.prompt'),
       createPrompt(text).replace('  schema:\n    text: string\n', ''),
     );
-    git(folder, 'add', '.');
-    git(folder, 'commit', '-qm', text);
+    runGit(folder, 'add', '.');
+    runGit(folder, 'commit', '-qm', text);
   }
 
   return folder;

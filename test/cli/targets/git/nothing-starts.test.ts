@@ -14,9 +14,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type CommandResult,
+  createTemporaryDirectory,
+  runInProcess,
+} from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
-import { createRepository, git, writeProgram } from './git-fixture.ts';
+import { createRepository, runGit, writeProgram } from './git-fixture.ts';
 
 /** Returns a configuration that lets git fetch missing objects from a URL of the stranger. */
 const configurePartialClone = (url: string, more = ''): string => `
@@ -123,7 +127,7 @@ let oldBlob = '';
 beforeAll(() => {
   if (!isPosix) return;
   template = createRepository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
-  oldBlob = git(template, 'rev-parse', 'HEAD~1:x.prompt').trim();
+  oldBlob = runGit(template, 'rev-parse', 'HEAD~1:x.prompt').trim();
 });
 
 afterAll(() => {
@@ -135,7 +139,7 @@ function plantRepository(
   configuration: (p: string) => string,
   changeForm: (folder: string) => void,
 ): PlantedRepository {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   const folder = path.join(home, 'clone/vendor');
   cpSync(template, path.join(home, 'clone'), { recursive: true });
   cpSync(template, folder, { recursive: true });

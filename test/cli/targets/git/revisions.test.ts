@@ -16,9 +16,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
-import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type CommandResult,
+  createTemporaryDirectory,
+  runInProcess,
+} from '../../../support/context.ts';
 import { hasGit, hasLinks, isPosix } from '../../../support/system.ts';
-import { createPrompt, createRepository, git } from './git-fixture.ts';
+import { createPrompt, createRepository, runGit } from './git-fixture.ts';
 
 let template = '';
 
@@ -40,7 +44,7 @@ let home = '';
 let clone = '';
 
 beforeEach(() => {
-  home = temporaryDirectory();
+  home = createTemporaryDirectory();
   if (hasGit) clone = copyRepository(path.join(home, 'clone'));
 });
 
@@ -60,13 +64,13 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
   });
 
   it('is found in a linked worktree', async () => {
-    git(clone, 'worktree', 'add', '-q', '../tree', '-b', 'other');
+    runGit(clone, 'worktree', 'add', '-q', '../tree', '-b', 'other');
     expect(await render('tree/x.prompt@git:HEAD~1')).toContain('first');
   });
 
   it('is found in a submodule', async () => {
     const outer = copyRepository(path.join(home, 'outer'));
-    git(outer, 'submodule', '--quiet', 'add', clone, 'inner');
+    runGit(outer, 'submodule', '--quiet', 'add', clone, 'inner');
     expect(await render('outer/inner/x.prompt@git:HEAD~1')).toContain('first');
   });
 
@@ -80,9 +84,9 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
         path.join(oddFolder, 'y.prompt'),
         createPrompt('{{>p}}').replace(/input:[^]*?string\n/u, ''),
       );
-      git(clone, 'add', '.');
-      git(clone, 'commit', '-qm', 'odd');
-      git(clone, 'rm', '-rq', '--', '-a :(top)b');
+      runGit(clone, 'add', '.');
+      runGit(clone, 'commit', '-qm', 'odd');
+      runGit(clone, 'rm', '-rq', '--', '-a :(top)b');
       symlinkSync(clone, path.join(home, 'link'));
 
       expect(await render('link/-a :(top)b/y.prompt@git:HEAD')).toContain('partial');
@@ -109,8 +113,8 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
     ['empty/x.prompt@git:HEAD', 'does not lead to a git repository'],
   ])('is refused as %s', async (target, message) => {
     symlinkSync('x.prompt', path.join(clone, 'link.prompt'));
-    git(clone, 'add', '.');
-    git(clone, 'commit', '-qm', 'link');
+    runGit(clone, 'add', '.');
+    runGit(clone, 'commit', '-qm', 'link');
     mkdirSync(path.join(home, 'empty/.git'), { recursive: true });
     const { exitCode, stderr } = await run(['run', target]);
     expect(stderr()).toContain(message);
@@ -192,14 +196,14 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
     ['its .git', 'clone/.git'],
     ['what its .git leads to', 'store'],
   ])('is refused by %s, unless the user calls it safe', async (_, name) => {
-    if (name === 'store') git(clone, 'init', '-q', '--separate-git-dir', '../store');
+    if (name === 'store') runGit(clone, 'init', '-q', '--separate-git-dir', '../store');
     chownSync(path.join(home, name), 12_345, 12_345);
     const { exitCode, stderr } = await run(['run', 'clone/x.prompt@git:HEAD']);
 
     expect(stderr()).toMatch(/belongs to another user[^]*safe\.directory/u);
     expect(exitCode).toBe(EXIT.usage);
 
-    git(clone, '-c', 'safe.directory=*', 'config', 'safe.directory', '*');
+    runGit(clone, '-c', 'safe.directory=*', 'config', 'safe.directory', '*');
     expect((await run(['run', 'clone/x.prompt@git:HEAD'])).exitCode).toBe(EXIT.usage);
 
     const safeFolder = realpathSync.native(clone);
@@ -209,7 +213,7 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
   });
 
   it.runIf(hasLinks)('is refused behind a link of another user', async () => {
-    git(clone, 'init', '-q', '--separate-git-dir', '../store');
+    runGit(clone, 'init', '-q', '--separate-git-dir', '../store');
     mkdirSync(path.join(home, 'other'));
     symlinkSync('../store', path.join(home, 'other/.git'));
     lchownSync(path.join(home, 'other/.git'), 12_345, 12_345);

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { isSafeDirectory } from '../../../../src/cli/targets/git/safe-directories.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import { hasLinks } from '../../../support/system.ts';
 
 const SAFE_DIRECTORY_ENV = {
@@ -14,7 +14,7 @@ const SAFE_DIRECTORY_ENV = {
 it.runIf(hasLinks)(
   'a folder is safe if any path that leads to it is listed, such as a link to it',
   () => {
-    const home = temporaryDirectory();
+    const home = createTemporaryDirectory();
     mkdirSync(path.join(home, 'real/clone'), { recursive: true });
     symlinkSync('real', path.join(home, 'linked'));
     const folder = realpathSync.native(path.join(home, 'real/clone'));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { MAX_TEST_FILE_BYTES } from '../../../../src/cli/testing/cases/test-case.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 import { hasLinks, isPosix } from '../../../support/system.ts';
 
@@ -300,8 +300,8 @@ describe('completion', () => {
   it.runIf(hasLinks)(
     'leaves out prompts and tests that lead out of their folder, and what is not a file, without a word',
     async () => {
-      const home = temporaryDirectory();
-      const outside = temporaryDirectory();
+      const home = createTemporaryDirectory();
+      const outside = createTemporaryDirectory();
       for (const name of ['x.prompt', 'x.test.yaml']) {
         writeFileSync(path.join(home, `a-${name}`), '');
         writeFileSync(path.join(outside, name), '');
@@ -318,8 +318,8 @@ describe('completion', () => {
   );
 
   it.runIf(hasLinks)('offers what lies in a folder that is a link', async () => {
-    const home = temporaryDirectory();
-    const outside = temporaryDirectory();
+    const home = createTemporaryDirectory();
+    const outside = createTemporaryDirectory();
     writeFileSync(path.join(outside, 'x.prompt'), '');
     symlinkSync(outside, path.join(home, 'linked'));
     expect(await complete(home, ['prompts', 'check', ''])).toEqual(['linked/']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { ECHO, echoProject, Project } from '../../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../../support/project.ts';
 
 describe('an expectation', () => {
   const answer = '{"date":"2026-11-20","items":[{"price":12},{"price":20}],"n":0}';
@@ -67,15 +67,16 @@ describe('an expectation', () => {
     `  - inputs: { text: "@answer.txt" }\n    expect:\n      - ${expectation}\n`;
 
   it('passes if the answer meets it', async () => {
-    const { exitCode, stdout } = await echoProject(met.map(caseExpecting).join(''), schemas).run([
-      'test',
-    ]);
+    const { exitCode, stdout } = await createEchoProject(
+      met.map(caseExpecting).join(''),
+      schemas,
+    ).run(['test']);
     expect(stdout()).toContain(`${met.length} passed, 0 failed`);
     expect(exitCode).toBe(0);
   });
 
   it('fails if the answer does not meet it, and says why', async () => {
-    const project = echoProject(
+    const project = createEchoProject(
       unmet.map(([expectation]) => caseExpecting(expectation)).join(''),
       schemas,
     );
@@ -94,13 +95,13 @@ describe('an expectation', () => {
 
   it('may be missing: then the run must only succeed', async () => {
     const inputs = '  - inputs: { text: hello }\n';
-    const project = echoProject(`${inputs}${inputs}    expect: []\n`);
+    const project = createEchoProject(`${inputs}${inputs}    expect: []\n`);
     expect((await project.run(['test'])).stdout()).toContain('2 passed, 0 failed');
   });
 
   it('of JSON looks into a code fence', async () => {
     const fenced = 'Fenced: "```json\\n{\\"a\\":1}\\n```"';
-    const project = echoProject(
+    const project = createEchoProject(
       `  - inputs: { text: ${fenced.slice('Fenced: '.length)} }\n    expect: [{ json: { a: 1 } }]\n`,
     );
     expect((await project.run(['test'])).exitCode).toBe(0);
@@ -120,7 +121,7 @@ describe('an expectation', () => {
           `  - { name: c${index}, inputs: { text: ${text} }, expect: [{ ${expectation} }] }\n`,
       )
       .join('');
-    const project = echoProject(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });
+    const project = createEchoProject(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });
     const { exitCode, stdout } = await project.run(['test']);
 
     expect(stdout()).toMatch(
@@ -136,7 +137,7 @@ describe('white space at the ends of an answer', () => {
     '\n  - inputs: { text: "  Yes.\\t " }\n    expect: [{ equals: Yes. }, { endsWith: . }]\n';
 
   it('counts, unless the file says otherwise', async () => {
-    expect((await echoProject(cases).run(['test'])).exitCode).toBe(EXIT.runFailed);
+    expect((await createEchoProject(cases).run(['test'])).exitCode).toBe(EXIT.runFailed);
 
     const test = (trim: string) =>
       new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `trim: ${trim}\ncases:${cases}` }).run([

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { ECHO, echoProject, Project } from '../../../support/project.ts';
+import { createEchoProject, ECHO, Project } from '../../../support/project.ts';
 
 const HOSTILE = `  - name: "hostile ]]> <b> %0A"
     inputs: { text: "::set-output name=a::b\\n<script>alert(1)</script>\\n]]>\\u001b[31m" }
@@ -16,7 +16,7 @@ ${HOSTILE}`;
 
 describe('the report of tests', () => {
   it('is a tree on a terminal, with expected and actual texts', async () => {
-    const { stdout } = await echoProject(MIXED).run(['test', '--no-color'], {
+    const { stdout } = await createEchoProject(MIXED).run(['test', '--no-color'], {
       terminal: { stdout: true },
     });
     expect(stdout()).toMatch(/^echo\.test\.yaml\n {2}✓ passes \(\d+\.\d s\)\n {2}✗ hostile/u);
@@ -26,7 +26,7 @@ describe('the report of tests', () => {
   });
 
   it('is JUnit XML in a file, with failures distinct from errors', async () => {
-    const project = echoProject(MIXED);
+    const project = createEchoProject(MIXED);
     const { exitCode } = await project.run(['test', '--reporter', 'junit', '--out', 'junit.xml']);
     const xml = readFileSync(path.join(project.home, 'junit.xml'), 'utf8');
 
@@ -38,7 +38,7 @@ describe('the report of tests', () => {
   });
 
   it('goes to standard output for -, beside another in a file', async () => {
-    const project = echoProject(MIXED);
+    const project = createEchoProject(MIXED);
     const both = ['--reporter', 'markdown', '--out', '-', '--reporter', 'json', '--out', 'a.json'];
     const { stdout } = await project.run(['test', ...both]);
     expect(stdout()).toMatch(/^### Prompt tests\n/u);
@@ -54,7 +54,7 @@ describe('the report of tests', () => {
       name,
     ]);
 
-    const project = echoProject(MIXED);
+    const project = createEchoProject(MIXED);
     const { stdout } = await project.run(['test', '--json', ...files]);
     const read = (name: string): string => readFileSync(path.join(project.home, name), 'utf8');
     const took = '2 runs took 16 tokens, $0.00';
@@ -88,7 +88,7 @@ describe('the report of tests', () => {
   });
 
   it('annotates for GitHub by itself, and lets no answer act as a command', async () => {
-    const project = echoProject(MIXED);
+    const project = createEchoProject(MIXED);
     const summary = path.join(project.home, 'summary.md');
     const { stdout } = await project.run(['test'], {
       env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary },
@@ -110,7 +110,7 @@ describe('the report of tests', () => {
   });
 
   it('annotates the only file if it is faulty', async () => {
-    const project = echoProject('  - { inputs: { text: a }, expct: [] }\n');
+    const project = createEchoProject('  - { inputs: { text: a }, expct: [] }\n');
     const { exitCode, stdout } = await project.run(['test'], { env: { GITHUB_ACTIONS: 'true' } });
     expect(exitCode).toBe(EXIT.usage);
     expect(stdout()).toMatch(
@@ -119,7 +119,7 @@ describe('the report of tests', () => {
   });
 
   it('annotates what could not be run with what to do about it', async () => {
-    const project = echoProject('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
+    const project = createEchoProject('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
     await project.run(['test', '--record', 'rec']);
     project.write(
       'echo.test.yaml',
@@ -135,7 +135,7 @@ describe('the report of tests', () => {
   });
 
   it('counts apart what a cap left, and what had passed before', async () => {
-    const project = echoProject(
+    const project = createEchoProject(
       ['a', 'b']
         .map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`)
         .join(''),
@@ -158,7 +158,7 @@ describe('the report of tests', () => {
         .map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`)
         .join('');
 
-    const project = echoProject(cases('a', 'b'));
+    const project = createEchoProject(cases('a', 'b'));
     expect((await project.run(['test'])).exitCode).toBe(0);
 
     project.write('echo.test.yaml', `cases:\n${cases('c', 'd', 'e')}`);
@@ -173,7 +173,7 @@ describe('the report of tests', () => {
   });
 
   it('says that cases were answered from recordings, and no cost', async () => {
-    const project = echoProject('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
+    const project = createEchoProject('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
     await project.run(['test', '--record', 'rec']);
     const { stdout } = await project.run(['test', '--replay', 'rec', '--reporter', 'markdown']);
     expect(stdout()).toContain('the cases were answered from recordings');
@@ -185,7 +185,7 @@ describe('the report of tests', () => {
   it('keeps the summary of a job within what GitHub takes', async () => {
     const failing = (name: string): string =>
       `  - { name: ${name}, inputs: { text: ${'long '.repeat(60_000)} }, expect: [{ equals: no }] }\n`;
-    const project = echoProject(['first', 'second', 'third'].map(failing).join(''));
+    const project = createEchoProject(['first', 'second', 'third'].map(failing).join(''));
     const summary = path.join(project.home, 'summary.md');
     await project.run(['test'], { env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary } });
     const markdown = readFileSync(summary, 'utf8');
@@ -202,7 +202,11 @@ describe('the report of tests', () => {
       (_, index) =>
         `  - { name: "@team/x ${index} ${'|'.repeat(2000)}", inputs: { text: "@@you <b>\\n\\n# a" }, expect: [{ equals: no }] }\n`,
     );
-    const { stdout } = await echoProject(cases.join('')).run(['test', '--reporter', 'markdown']);
+    const { stdout } = await createEchoProject(cases.join('')).run([
+      'test',
+      '--reporter',
+      'markdown',
+    ]);
     const markdown = stdout().trimEnd();
 
     expect(markdown.length).toBeLessThanOrEqual(65_536);
@@ -238,7 +242,7 @@ describe('the report of tests', () => {
   it.each(['json', 'junit', 'markdown', 'html'])(
     "can't control a terminal as %s",
     async reporter => {
-      const project = echoProject(
+      const project = createEchoProject(
         '  - inputs: { text: "\\u009b31m\\u202e\\u001b[2J" }\n    expect: [{ equals: x }]\n',
       );
       const { stdout } = await project.run(['test', '--no-color', '--reporter', reporter], {
@@ -252,7 +256,7 @@ describe('the report of tests', () => {
   );
 
   it('is JSON with --json and with --reporter json alike', async () => {
-    const project = echoProject(MIXED);
+    const project = createEchoProject(MIXED);
     const [jsonReport, reporterReport] = [
       await project.run(['test', '--json']),
       await project.run(['test', '--reporter', 'json']),
@@ -268,7 +272,7 @@ describe('the report of tests', () => {
   });
 
   it('requires a reporter for --out', async () => {
-    const { exitCode, stderr } = await echoProject(MIXED).run(['test', '--out', 'x.xml']);
+    const { exitCode, stderr } = await createEchoProject(MIXED).run(['test', '--out', 'x.xml']);
     expect(stderr()).toContain('--out needs --reporter');
     expect(exitCode).toBe(EXIT.usage);
   });
@@ -278,7 +282,7 @@ describe('the report of tests', () => {
     ['.', '--out: . is a directory'],
   ])('refuses --out %s before anything is run', async (out, message) => {
     const args = ['test', '--reporter', 'junit', '--out', out];
-    const { exitCode, stdout, stderr } = await echoProject(MIXED).run(args);
+    const { exitCode, stdout, stderr } = await createEchoProject(MIXED).run(args);
     expect(stdout()).toBe('');
     expect(stderr()).toContain(message);
     expect(exitCode).toBe(EXIT.usage);

@@ -3,16 +3,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
-import { hastyClock, untilAborted } from '../../../support/hasty-clock.ts';
+import { createTemporaryDirectory, runInProcess } from '../../../support/context.ts';
+import { createHastyClock, waitUntilAborted } from '../../../support/hasty-clock.ts';
 import {
   type Exchange,
   failure,
-  scriptedServiceForTest,
+  startScriptedServiceForTest,
   success,
   versionLookup,
 } from '../../../support/scripted-service.ts';
-import { serviceEnv } from '../../../support/service-for-test.ts';
+import { buildServiceEnv } from '../../../support/service-for-test.ts';
 
 const VERSION = randomUUID();
 
@@ -25,7 +25,7 @@ const noRunsExchange: Exchange = {
 };
 
 function createHomeWithCases(...names: readonly string[]): string {
-  const home = temporaryDirectory();
+  const home = createTemporaryDirectory();
   mkdirSync(home, { recursive: true });
   const cases = names.map(name => `{ inputs: { name: ${name} } }`).join(', ');
   writeFileSync(path.join(home, 'a.test.yaml'), `target: ${VERSION}\ncases: [${cases}]\n`);
@@ -36,17 +36,17 @@ it('leaves the cases that were not sent when a used-up quota ended the test', as
   const quotaFailure = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'used up', null, {
     'retry-after': '3600',
   });
-  const service = await scriptedServiceForTest(versionExchange, noRunsExchange, {
+  const service = await startScriptedServiceForTest(versionExchange, noRunsExchange, {
     expect: { method: 'POST', path: '/runs' },
     answer: quotaFailure,
   });
   let pauseCount = 0;
   const { exitCode, stdout, stderr } = await runInProcess(['test', '--rate', '1'], {
     home: createHomeWithCases('Ada', 'Bo', 'Cy'),
-    env: serviceEnv(service.baseUrl),
+    env: buildServiceEnv(service.baseUrl),
     // After Ada's turn, nobody's comes.
-    clock: hastyClock((ms, signal) =>
-      ms > 900 && ++pauseCount > 1 ? untilAborted(signal) : undefined,
+    clock: createHastyClock((ms, signal) =>
+      ms > 900 && ++pauseCount > 1 ? waitUntilAborted(signal) : undefined,
     ),
   });
 
@@ -61,7 +61,7 @@ it('leaves the cases that were not sent when a used-up quota ended the test', as
 it('says how to run a case again whose creation may have made a run, and never does it unasked', async () => {
   const creation = { method: 'POST', path: '/runs' } as const;
   const run = { runId: randomUUID(), runStatus: 'succeeded', outputs: [], tokens: 1 };
-  const service = await scriptedServiceForTest(
+  const service = await startScriptedServiceForTest(
     versionExchange,
     noRunsExchange,
     { expect: creation, answer: 'reset-after-body' },
@@ -69,12 +69,12 @@ it('says how to run a case again whose creation may have made a run, and never d
   );
 
   const home = createHomeWithCases('Ada');
-  const env = serviceEnv(service.baseUrl);
+  const env = buildServiceEnv(service.baseUrl);
   for (const flags of [[], ['--resume']]) {
     const { exitCode, stdout } = await runInProcess(['test', '-q', ...flags], {
       home,
       env,
-      clock: hastyClock(),
+      clock: createHastyClock(),
     });
     expect(stdout()).toContain('--resume --retry-unknown');
     expect(exitCode).toBe(EXIT.fault);
@@ -86,7 +86,7 @@ it('says how to run a case again whose creation may have made a run, and never d
   const retried = await runInProcess(['test', '--resume', '--retry-unknown'], {
     home,
     env,
-    clock: hastyClock(),
+    clock: createHastyClock(),
   });
   expect(retried.stderr()).toContain('note: --retry-unknown: 1 run may be paid for twice');
   expect(retried.exitCode).toBe(0);

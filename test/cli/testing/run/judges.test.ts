@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
-import { echoProject, Project } from '../../../support/project.ts';
+import { createEchoProject, Project } from '../../../support/project.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 
 const CASE_WITH_JUDGES = `    judge: of-case
@@ -20,7 +20,7 @@ describe('the judge of a rubric in a test file', () => {
   ])('is the one of %s before those that follow', async (_, removedText, flags, judge) => {
     const cases = `  - name: one\n${CASE_WITH_JUDGES}`.replaceAll(removedText, '');
     const file = judge === 'of-setting' ? '' : 'judge: of-file\n';
-    const project = echoProject('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
+    const project = createEchoProject('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
     await project.run(['config', 'set', 'judge', 'of-setting']);
     const { exitCode, stderr } = await project.run(['test', ...flags]);
 
@@ -118,7 +118,7 @@ describe('a test with models of its own endpoint', () => {
 
   async function run(test: string) {
     const models = `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n  - {model: tiny, modality: text, provider: here}\n`;
-    const project = echoProject('', { 'echo.test.yaml': test, 'data/models.yaml': models });
+    const project = createEchoProject('', { 'echo.test.yaml': test, 'data/models.yaml': models });
     return await project.run(['test', '--concurrency', '1'], {
       env: { PROMPTRUN_DATA_DIR: `${project.home}/data` },
     });

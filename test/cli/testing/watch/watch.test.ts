@@ -35,7 +35,7 @@ function startWatching(project: Project, argv: readonly string[] = []) {
   });
   let stdoutLength = 0;
   let stderrLength = 0;
-  const next = async (text: string): Promise<string> => {
+  const waitForNext = async (text: string): Promise<string> => {
     await vi.waitFor(() => expect(command.stderr().slice(stderrLength)).toContain(text), {
       timeout: 60_000,
     });
@@ -45,7 +45,7 @@ function startWatching(project: Project, argv: readonly string[] = []) {
     return newOutput;
   };
 
-  return { ...command, next, round: () => next('waiting for changes') };
+  return { ...command, next: waitForNext, round: () => waitForNext('waiting for changes') };
 }
 
 describe('test --watch', () => {

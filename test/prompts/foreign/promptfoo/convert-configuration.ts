@@ -5,7 +5,7 @@ import { convertForeign } from '../../../../src/prompts/foreign/convert-foreign.
 import type { ConvertedPrompt } from '../../../../src/prompts/foreign/converted-prompt.ts';
 import { parsePromptFile } from '../../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../../src/prompts/render/preview-prompt.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import { hasLinks } from '../../../support/system.ts';
 
 export interface ConvertOptions {
@@ -26,7 +26,7 @@ export async function convert(
   config: string,
   { files = {}, ...options }: ConvertOptions = {},
 ): Promise<ConvertedPrompt> {
-  const directory = path.join(temporaryDirectory(), 'in');
+  const directory = path.join(createTemporaryDirectory(), 'in');
   await mkdir(path.join(directory, 'sub'), { recursive: true });
   await writeFile(path.join(directory, '..', 'outside.txt'), 'secret {{a}}');
   await writeFile(path.join(directory, 'wide.txt'), '\uFEFFa', 'utf16le');

@@ -2,15 +2,15 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { serviceClock } from '../../../../src/service/core/clock.ts';
 import { openDatabase } from '../../../../src/service/store/open-database.ts';
-import { postgresPrograms, startPostgres } from '../../../support/databases/postgres.ts';
-import { temporaryDataDir } from '../../../support/local-service.ts';
+import { findPostgresPrograms, startPostgres } from '../../../support/databases/postgres.ts';
+import { createTemporaryDataDir } from '../../../support/local-service.ts';
 
 /** More bytes than two of the parts in which the database stores them. */
 const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, index) => `${index},`).join(''));
 
 async function checkReads(databaseUrl: string | undefined): Promise<void> {
   const store = await openDatabase({
-    dataDir: temporaryDataDir(),
+    dataDir: createTemporaryDataDir(),
     databaseUrl,
     clock: serviceClock,
   });
@@ -37,7 +37,7 @@ async function checkReads(databaseUrl: string | undefined): Promise<void> {
 describe('bytes are read whole and in part', () => {
   test('from files', () => checkReads(undefined));
 
-  test.skipIf(postgresPrograms() === undefined)('from PostgreSQL', async () => {
+  test.skipIf(findPostgresPrograms() === undefined)('from PostgreSQL', async () => {
     const cluster = await startPostgres();
     try {
       await checkReads(cluster.url);

@@ -9,11 +9,11 @@ import { parseMediaUrl } from '../../../../src/service/store/blobs/bucket-locati
 import { ObjectStore } from '../../../../src/service/store/blobs/object-store.ts';
 import type { Run, RunPage } from '../../../../src/wire/index.ts';
 import { runCommand } from '../../../support/command.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import { TestObjectStore } from '../../../support/databases/object-store.ts';
-import { slowRun } from '../../../support/databases/runs-on-database.ts';
+import { buildSlowRun } from '../../../support/databases/runs-on-database.ts';
 import { HandClock } from '../../../support/hand-clock.ts';
-import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../../../support/local-service.ts';
 import { png } from '../../../support/png.ts';
 
 const MEDIA = 's3://team/pictures';
@@ -80,13 +80,13 @@ describe('media in an object store', () => {
     expect(keysIn('inputs')).toEqual([expect.stringMatching(/\/inputs\/[0-9a-f-]{36}\/0$/)]);
 
     const requestCount = objects.asked.length;
-    await service.post('/runs', slowRun(await service.versionOf('sandbox'), '0'));
+    await service.post('/runs', buildSlowRun(await service.versionOf('sandbox'), '0'));
 
     expect(objects.asked).toHaveLength(requestCount);
   });
 
   test('are found in their former place, and removed once they have expired', async () => {
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     const clock = new HandClock(Date.now());
     const before = await TestService.forTest({ dataDir, env: {} });
     const earlierRun = await before.post<Run>('/runs', await buildCardCreation(before));
@@ -118,7 +118,7 @@ describe('media in an object store', () => {
   });
 
   test('lie in one place for all instances', async () => {
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     await (await start({ dataDir })).close();
     services = [];
     const again = (options: Partial<ServiceOptions>) =>
@@ -154,7 +154,15 @@ describe('media in an object store', () => {
   });
 
   test('go with no directory for media', async () => {
-    const both = ['serve', '--port', '0', '--media', MEDIA, '--media-dir', temporaryDirectory()];
+    const both = [
+      'serve',
+      '--port',
+      '0',
+      '--media',
+      MEDIA,
+      '--media-dir',
+      createTemporaryDirectory(),
+    ];
     const { code, stderr } = await runCommand([...both, '--database', 'postgres://127.0.0.1:1/x']);
     expect(stderr).toContain("can't be used together");
     expect(code).toBe(EXIT.usage);
@@ -168,7 +176,10 @@ describe('media in an object store', () => {
       'warning: the object store of media is unavailable: connection refused',
     );
 
-    const text = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
+    const text = await service.post<Run>(
+      '/runs',
+      buildSlowRun(await service.versionOf('sandbox'), '0'),
+    );
     expect(text.data.runStatus).toBe('succeeded');
 
     const refused = await service.post('/runs', await buildImageCreation(service));
@@ -256,10 +267,10 @@ describe('media in an object store', () => {
     const service = await start({ maxConcurrentRuns: 1, syncWindowMs: 0 });
     const sandbox = await service.versionOf('sandbox');
     const picture = await buildImageCreation(service);
-    await service.post('/runs', slowRun(sandbox, '1'));
+    await service.post('/runs', buildSlowRun(sandbox, '1'));
     const queued = await service.post<{ runId: string }>('/runs', picture);
     await objects.stop();
-    const text = await service.post<{ runId: string }>('/runs', slowRun(sandbox, '0'));
+    const text = await service.post<{ runId: string }>('/runs', buildSlowRun(sandbox, '0'));
     const readStatus = async ({ data }: { data: { runId: string } }) =>
       (await service.data<Run>(`/runs/${data.runId}`)).runStatus;
 

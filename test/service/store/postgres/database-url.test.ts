@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDatabaseUrl } from '../../../../src/service/store/postgres/database-url.ts';
 import { CERTIFICATE } from '../../../support/certificates/loopback-certificate.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 
 const hosts = (text: string) =>
   readDatabaseUrl(text).hosts.map(({ config }) => config.connectionString);
@@ -45,7 +45,7 @@ describe('the URL of a database', () => {
   });
 
   it('asks for TLS as libpq does', () => {
-    const ca = path.join(temporaryDirectory(), 'ca.pem');
+    const ca = path.join(createTemporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
     const ssl = (query: string) =>
       readDatabaseUrl(`postgres://10.0.0.7/db?${query}`).hosts[0]?.config.ssl;

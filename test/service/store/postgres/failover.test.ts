@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../../../src/wire/index.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
   type PostgresStandby,
-  postgresPrograms,
   startPostgres,
 } from '../../../support/databases/postgres.ts';
-import { slowRun } from '../../../support/databases/runs-on-database.ts';
+import { buildSlowRun } from '../../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../../support/databases/test-database.ts';
-import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../../../support/local-service.ts';
 
 /** Far less than a query may take, and more than a busy machine needs. */
 const ANSWERED_MS = 25_000;
 
-describe.skipIf(postgresPrograms() === undefined)(
+describe.skipIf(findPostgresPrograms() === undefined)(
   'if the primary database is lost, even one that only falls silent,',
   () => {
     let primary: PostgresCluster;
@@ -36,16 +36,16 @@ describe.skipIf(postgresPrograms() === undefined)(
 
     test('requests get 503 in time, and the promoted standby continues all runs', async () => {
       const service = await TestService.forTest({
-        dataDir: temporaryDataDir(),
+        dataDir: createTemporaryDataDir(),
         databaseUrl: database,
       });
       const { key } = service;
       const sandbox = await service.versionOf('sandbox');
-      const runBefore = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+      const runBefore = await service.post<Run>('/runs', buildSlowRun(sandbox, '0'), { key });
 
       expect(runBefore.data.runStatus).toBe('succeeded');
 
-      const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
+      const going = service.post<Run>('/runs', buildSlowRun(sandbox, '1'), { key });
       await expect
         .poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length)
         .toBe(2);
@@ -72,7 +72,7 @@ describe.skipIf(postgresPrograms() === undefined)(
         .toBe(200);
       expect((await going).data.runStatus).toBe('succeeded');
 
-      const runAfter = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+      const runAfter = await service.post<Run>('/runs', buildSlowRun(sandbox, '0'), { key });
       expect(runAfter.data.runStatus).toBe('succeeded');
 
       const { rows } = await service.data<RunPage>('/runs', { key });

@@ -4,25 +4,25 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../../../src/service/index.ts';
 import type { Run, RunPage } from '../../../../src/wire/index.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../../../support/databases/postgres.ts';
 import {
+  buildSlowRun,
   createAt,
   createAuthorKey,
   createUserKeys,
-  slowRun,
   TAKEN_OVER_MS,
 } from '../../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../../support/databases/test-database.ts';
-import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../../../support/local-service.ts';
 import { png } from '../../../support/png.ts';
 import { serveInProcess } from '../../../support/serving-process.ts';
 
-describe.skipIf(postgresPrograms() === undefined)('several instances on one database', () => {
+describe.skipIf(findPostgresPrograms() === undefined)('several instances on one database', () => {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await startPostgres();
@@ -30,7 +30,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
   afterAll(() => cluster?.remove());
 
   const start = (database: string, options: Parameters<typeof TestService.forTest>[0] = {}) =>
-    TestService.forTest({ dataDir: temporaryDataDir(), databaseUrl: database, ...options });
+    TestService.forTest({ dataDir: createTemporaryDataDir(), databaseUrl: database, ...options });
 
   test('start at once on a fresh one: one makes it and prints the key, all know the key', async () => {
     const database = await makeDatabase(cluster.url, 'fresh');
@@ -47,7 +47,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const database = await makeDatabase(cluster.url, 'idempotency');
       const serviceA = await start(database);
       const serviceB = await start(database);
-      const body = await postcardRun(serviceA);
+      const body = await buildPostcardRun(serviceA);
       const options = { key: serviceA.key, headers: { 'idempotency-key': 'k' } };
       const [runA, runB] = await Promise.all([
         serviceA.post<Run>('/runs', body, options),
@@ -62,10 +62,11 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const serviceA = await start(database);
       const serviceB = await start(database);
       const { key } = serviceA;
-      const { runId } = (await serviceA.post<Run>('/runs', await postcardRun(serviceA), { key }))
-        .data;
-      const urlFromA = await pictureUrl(serviceA, runId, key);
-      const urlFromB = await pictureUrl(serviceB, runId, key);
+      const { runId } = (
+        await serviceA.post<Run>('/runs', await buildPostcardRun(serviceA), { key })
+      ).data;
+      const urlFromA = await getImageUrl(serviceA, runId, key);
+      const urlFromB = await getImageUrl(serviceB, runId, key);
       expect(urlFromB.origin).toBe(new URL(serviceB.service.url).origin);
       expect(urlFromB.pathname).toBe(urlFromA.pathname);
 
@@ -134,7 +135,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const sandbox = await busy.versionOf('sandbox');
     const longRun = await keepBusy(busy, key);
     await start(database, { maxConcurrentRuns: 4 });
-    const queued = await busy.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+    const queued = await busy.post<Run>('/runs', buildSlowRun(sandbox, '0'), { key });
 
     expect(queued.data.runStatus).toBe('succeeded');
     expect(await countRuns(busy, key, 'running')).toBe(1);
@@ -147,29 +148,29 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const database = await makeDatabase(cluster.url, 'before');
       const withoutDirectory = await start(database);
       const { key } = withoutDirectory;
-      const body = await postcardRun(withoutDirectory);
+      const body = await buildPostcardRun(withoutDirectory);
       const { runId } = (await withoutDirectory.post<Run>('/runs', body, { key })).data;
       await withoutDirectory.close();
 
-      const service = await start(database, { mediaDir: temporaryDirectory() });
-      expect(await fetchContentType(await pictureUrl(service, runId, key))).toBe('image/png');
+      const service = await start(database, { mediaDir: createTemporaryDirectory() });
+      expect(await fetchContentType(await getImageUrl(service, runId, key))).toBe('image/png');
     });
 
     test('show pictures that another of them has put there', async () => {
       const database = await makeDatabase(cluster.url, 'directory');
-      const mediaDir = temporaryDirectory();
+      const mediaDir = createTemporaryDirectory();
       const serviceA = await start(database, { mediaDir });
       const serviceB = await start(database, { mediaDir });
       const { key } = serviceA;
-      const body = await postcardRun(serviceB);
+      const body = await buildPostcardRun(serviceB);
       const { runId } = (await serviceB.post<Run>('/runs', body, { key })).data;
       expect(readdirSync(path.join(mediaDir, 'media'))).toHaveLength(1);
-      expect(await fetchContentType(await pictureUrl(serviceA, runId, key))).toBe('image/png');
+      expect(await fetchContentType(await getImageUrl(serviceA, runId, key))).toBe('image/png');
     });
 
     test('carry out a run whose input picture another of them has put there', async () => {
       const database = await makeDatabase(cluster.url, 'inputs');
-      const mediaDir = temporaryDirectory();
+      const mediaDir = createTemporaryDirectory();
       const busy = await start(database, { mediaDir, maxConcurrentRuns: 1 });
       const { key } = busy;
       const longRun = await keepBusy(busy, key);
@@ -189,17 +190,17 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
     test('start only with that directory', async () => {
       const database = await makeDatabase(cluster.url, 'other_directory');
-      await start(database, { mediaDir: temporaryDirectory() });
+      await start(database, { mediaDir: createTemporaryDirectory() });
 
       await expect(start(database)).rejects.toThrow('give it to this one too, with --media-dir');
-      await expect(start(database, { mediaDir: temporaryDirectory() })).rejects.toThrow(
+      await expect(start(database, { mediaDir: createTemporaryDirectory() })).rejects.toThrow(
         'is not the one',
       );
     });
 
     test('do not start if others may write to it', async () => {
       const database = await makeDatabase(cluster.url, 'open_directory');
-      const mediaDir = temporaryDirectory();
+      const mediaDir = createTemporaryDirectory();
       chmodSync(mediaDir, 0o777);
 
       await expect(start(database, { mediaDir })).rejects.toThrow(`chmod o-w ${mediaDir}`);
@@ -243,7 +244,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
   test('carry out the runs of one that is killed, each once, and paid for once', async () => {
     const database = await makeDatabase(cluster.url, 'killed');
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const program = [process.execPath, '-e', 'setInterval(() => {}, 1000)'];
     const models = [{ model: 'bot', modality: 'text', program }];
@@ -263,7 +264,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       promptVersionId: bot.promptVersionId,
       inputs: {},
     });
-    const runId = await createAt(doomed, key, slowRun(sandbox, '5'));
+    const runId = await createAt(doomed, key, buildSlowRun(sandbox, '5'));
     await doomed.kill();
 
     await expect
@@ -286,7 +287,11 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
   ])(
     "can't start with %s, and the error does not show the password",
     async (database, code, message) => {
-      const started = startService({ dataDir: temporaryDataDir(), env: {}, databaseUrl: database });
+      const started = startService({
+        dataDir: createTemporaryDataDir(),
+        env: {},
+        databaseUrl: database,
+      });
       await expect(started).rejects.toMatchObject({ code });
       await expect(started).rejects.toThrow(message);
       await expect(started).rejects.not.toThrow('sekret');
@@ -295,7 +300,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 });
 
 /** Returns the body that creates a run with one picture as its output. */
-async function postcardRun(service: TestService): Promise<object> {
+async function buildPostcardRun(service: TestService): Promise<object> {
   return {
     promptVersionId: await service.versionOf('postcard'),
     inputs: { textInputs: { place: 'Oslo' } },
@@ -303,7 +308,7 @@ async function postcardRun(service: TestService): Promise<object> {
 }
 
 /** Returns the address at which a service offers the picture of a run. */
-async function pictureUrl(service: TestService, runId: string, key: string): Promise<URL> {
+async function getImageUrl(service: TestService, runId: string, key: string): Promise<URL> {
   const run = await service.data<Run>(`/runs/${runId}`, { key });
   return new URL(run.outputs[0]?.data ?? '');
 }
@@ -325,9 +330,13 @@ async function keepBusy(
   service: TestService,
   key: string,
 ): Promise<{ cancel: () => Promise<void> }> {
-  const created = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '130'), {
-    key,
-  });
+  const created = service.post<Run>(
+    '/runs',
+    buildSlowRun(await service.versionOf('sandbox'), '130'),
+    {
+      key,
+    },
+  );
   await expect.poll(() => countRuns(service, key, 'running')).toBe(1);
   const [run] = (await service.data<RunPage>('/runs?status=running', { key })).rows;
 

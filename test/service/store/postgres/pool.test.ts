@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../../src/service/index.ts';
-import { temporaryDataDir } from '../../../support/local-service.ts';
+import { createTemporaryDataDir } from '../../../support/local-service.ts';
 
 /** Starts a server that accepts connections and never answers. Returns its address. */
 async function startSilentServer(sockets: Socket[]): Promise<string> {
@@ -15,7 +15,7 @@ test('hosts that are all silent are waited for once, and then named', async () =
   const sockets: Socket[] = [];
   const hosts = [await startSilentServer(sockets), await startSilentServer(sockets)];
   const database = `postgres://ann@${hosts.join(',')}/team?connect_timeout=1`;
-  const opened = openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
+  const opened = openStore({ dataDir: createTemporaryDataDir(), databaseUrl: database, env: {} });
   await expect(opened).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
   for (const host of hosts) await expect(opened).rejects.toThrow(host);
   expect(sockets).toHaveLength(hosts.length);

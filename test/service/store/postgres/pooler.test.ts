@@ -8,15 +8,15 @@ import {
   startPgBouncer,
 } from '../../../support/databases/pgbouncer.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../../../support/databases/postgres.ts';
-import { slowRun } from '../../../support/databases/runs-on-database.ts';
+import { buildSlowRun } from '../../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../../support/databases/test-database.ts';
-import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../../../support/local-service.ts';
 
-describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)(
+describe.skipIf(findPostgresPrograms() === undefined || !hasPgBouncer)(
   'a database behind PgBouncer',
   () => {
     let cluster: PostgresCluster;
@@ -40,15 +40,15 @@ describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)(
       const pooler = await startPooler(`pool_${mode}`, mode);
       const database = `${pooler.url}${query}`;
       const serviceA = await TestService.forTest({
-        dataDir: temporaryDataDir(),
+        dataDir: createTemporaryDataDir(),
         databaseUrl: database,
       });
       const serviceB = await TestService.forTest({
-        dataDir: temporaryDataDir(),
+        dataDir: createTemporaryDataDir(),
         databaseUrl: database,
       });
       const { key } = serviceA;
-      const body = slowRun(await serviceA.versionOf('sandbox'), '0');
+      const body = buildSlowRun(await serviceA.versionOf('sandbox'), '0');
       const creations = Array.from({ length: 30 }, () => [
         serviceA.post<Run>('/runs', body, { key }),
         serviceB.post<Run>('/runs', body, { key }),

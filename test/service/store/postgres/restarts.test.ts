@@ -6,22 +6,22 @@ import { serviceClock } from '../../../../src/service/core/clock.ts';
 import { openPostgresStore } from '../../../../src/service/store/postgres/open-postgres-store.ts';
 import type { Run, RunPage } from '../../../../src/wire/index.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../../../support/databases/postgres.ts';
 import {
+  buildSlowRun,
   createAt,
   createAuthorKey,
-  slowRun,
   TAKEN_OVER_MS,
 } from '../../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../../support/databases/test-database.ts';
 import { HandClock } from '../../../support/hand-clock.ts';
-import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+import { createTemporaryDataDir, TestService } from '../../../support/local-service.ts';
 import { serveInProcess } from '../../../support/serving-process.ts';
 
-describe.skipIf(postgresPrograms() === undefined)('while the database restarts', () => {
+describe.skipIf(findPostgresPrograms() === undefined)('while the database restarts', () => {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await startPostgres();
@@ -29,7 +29,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   afterAll(() => cluster?.remove());
 
   const start = (database: string) =>
-    TestService.forTest({ dataDir: temporaryDataDir(), databaseUrl: database });
+    TestService.forTest({ dataDir: createTemporaryDataDir(), databaseUrl: database });
 
   const hello = (promptVersionId: string) => ({
     promptVersionId,
@@ -41,7 +41,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     const service = await start(database);
     const { key } = service;
     const sandbox = await service.versionOf('sandbox');
-    const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
+    const going = service.post<Run>('/runs', buildSlowRun(sandbox, '1'), { key });
 
     await expect
       .poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length)
@@ -80,14 +80,14 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   test('no instance counts as dead right after a restart, since each may need a moment to reach the database', async () => {
     const database = await makeDatabase(cluster.url, 'back');
     const store = await openPostgresStore(database, {
-      dataDir: temporaryDataDir(),
+      dataDir: createTemporaryDataDir(),
       clock: serviceClock,
     });
     onTestFinished(() => store.close());
     const judge = await store.workers.register();
     const values = (id: string, until: string): string =>
       `('${id}', now() - interval '1 h', ${until})`;
-    await query(
+    await runQuery(
       database,
       `delete from workers; insert into workers (id, "aliveSince", "expiresAt")
         values ${values(judge, `now() + interval '1 h'`)}, ${values('slow', `now() - interval '1 s'`)}`,
@@ -103,14 +103,18 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     const database = await makeDatabase(cluster.url, 'late');
     const clock = new HandClock(Date.now());
     const service = await TestService.forTest({
-      dataDir: temporaryDataDir(),
+      dataDir: createTemporaryDataDir(),
       databaseUrl: database,
       clock,
     });
     const { key } = service;
-    const going = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '1'), {
-      key,
-    });
+    const going = service.post<Run>(
+      '/runs',
+      buildSlowRun(await service.versionOf('sandbox'), '1'),
+      {
+        key,
+      },
+    );
 
     await expect
       .poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length)
@@ -151,7 +155,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
 
   test('a run whose answer is lost when its service stops fails, and no model is asked again', async () => {
     const database = await makeDatabase(cluster.url, 'stopped');
-    const dataDir = temporaryDataDir();
+    const dataDir = createTemporaryDataDir();
     const service = await TestService.forTest({
       dataDir,
       databaseUrl: database,
@@ -159,7 +163,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
       syncWindowMs: 0,
     });
     const { key } = service;
-    const body = slowRun(await service.versionOf('sandbox'), '1');
+    const body = buildSlowRun(await service.versionOf('sandbox'), '1');
     const { data } = await service.post<{ runId: string }>('/runs', body, { key });
     cluster.stop();
     const reported = (words: string) =>
@@ -184,7 +188,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     const key = await createAuthorKey(database);
     const sandbox = await witness.versionOf('sandbox');
     const serving = () =>
-      serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
+      serveInProcess(createTemporaryDataDir(), '--database', database, '--sync-window', '0s');
 
     const instances = [await serving(), await serving(), await serving()];
     const acknowledged: string[] = [];
@@ -199,7 +203,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
       const instance = instances[index % 3];
       const runId =
         instance &&
-        (await createAt(instance, key, slowRun(sandbox, index % 2 === 0 ? '1' : '0')).catch(
+        (await createAt(instance, key, buildSlowRun(sandbox, index % 2 === 0 ? '1' : '0')).catch(
           () => '',
         ));
       if (runId) acknowledged.push(runId);
@@ -207,10 +211,10 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
 
     expect(acknowledged.length).toBeGreaterThan(60);
     await expect
-      .poll(() => unfinishedIn(database), { timeout: TAKEN_OVER_MS, interval: 500 })
+      .poll(() => listUnfinished(database), { timeout: TAKEN_OVER_MS, interval: 500 })
       .toEqual([]);
 
-    const ended = await runsIn(database);
+    const ended = await readRuns(database);
     expect(acknowledged.filter(id => !ended.has(id))).toEqual([]);
 
     const paid = [...ended.values()].filter(status => status === 'succeeded').length;
@@ -225,7 +229,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   }, 180_000);
 });
 
-async function query<R extends object>(database: string, sql: string): Promise<R[]> {
+async function runQuery<R extends object>(database: string, sql: string): Promise<R[]> {
   const client = new pg.Client(database);
   await client.connect();
   try {
@@ -235,15 +239,15 @@ async function query<R extends object>(database: string, sql: string): Promise<R
   }
 }
 
-async function unfinishedIn(database: string): Promise<object[]> {
-  return await query(
+async function listUnfinished(database: string): Promise<object[]> {
+  return await runQuery(
     database,
     `select "id", "status", "worker" from "runs" where "status" in ('queued', 'running')`,
   );
 }
 
-async function runsIn(database: string): Promise<Map<string, string>> {
-  const rows = await query<{ id: string; status: string }>(
+async function readRuns(database: string): Promise<Map<string, string>> {
+  const rows = await runQuery<{ id: string; status: string }>(
     database,
     'select "id", "status" from "runs"',
   );

@@ -11,22 +11,22 @@ import {
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { COMMAND, runCommand } from '../../../support/command.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../../../support/databases/postgres.ts';
 import { makeDatabase } from '../../../support/databases/test-database.ts';
 import {
   buildNextVersion,
   buildVersion,
-  previousVersion,
+  findPreviousVersion,
 } from '../../../support/other-versions.ts';
 import { RollingFleet } from '../../../support/rolling-fleet.ts';
 
 /** The credits of the first key's user, and of a run. */
 const [CREDITS, COST] = [1_000_000, 2];
 
-describe.skipIf(postgresPrograms() === undefined)(
+describe.skipIf(findPostgresPrograms() === undefined)(
   'instances of two versions on one database',
   () => {
     let cluster: PostgresCluster;
@@ -36,7 +36,7 @@ describe.skipIf(postgresPrograms() === undefined)(
     afterAll(() => cluster?.remove());
 
     test('replace each other under load, upwards and back, and neither fail a request nor repeat a run', async (context: TestContext) => {
-      const previous = previousVersion();
+      const previous = findPreviousVersion();
       if ('unknown' in previous) {
         context.skip(`no previous version can be built: ${previous.unknown}`);
       }

@@ -5,16 +5,16 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { openStore } from '../../../../src/service/index.ts';
 import { CERTIFICATE } from '../../../support/certificates/loopback-certificate.ts';
 import { runCommand } from '../../../support/command.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import {
+  findPostgresPrograms,
   type PostgresCluster,
-  postgresPrograms,
   startPostgres,
 } from '../../../support/databases/postgres.ts';
-import { temporaryDataDir } from '../../../support/local-service.ts';
+import { createTemporaryDataDir } from '../../../support/local-service.ts';
 
 // Only Linux answers at 127.0.0.2 without configuration.
-const lacksPrograms = postgresPrograms() === undefined || process.platform !== 'linux';
+const lacksPrograms = findPostgresPrograms() === undefined || process.platform !== 'linux';
 
 describe.skipIf(lacksPrograms)('a database that speaks TLS', () => {
   let cluster: PostgresCluster;
@@ -25,7 +25,7 @@ describe.skipIf(lacksPrograms)('a database that speaks TLS', () => {
 
   /** Returns its URL at a name of this machine. The certificate is for localhost and 127.0.0.1. */
   function buildDatabaseUrl(host: string, query: string): string {
-    const ca = path.join(temporaryDirectory(), 'ca.pem');
+    const ca = path.join(createTemporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
     const url = new URL(cluster.url);
     url.hostname = host;
@@ -41,15 +41,19 @@ describe.skipIf(lacksPrograms)('a database that speaks TLS', () => {
     ['127.0.0.2', 'sslmode=verify-ca&sslrootcert=CA'],
   ])('is used at %s with %s', async (host, query) => {
     const database = buildDatabaseUrl(host, query);
-    const store = await openStore({ dataDir: temporaryDataDir(), databaseUrl: database, env: {} });
+    const store = await openStore({
+      dataDir: createTemporaryDataDir(),
+      databaseUrl: database,
+      env: {},
+    });
     await store.close();
   });
 
   test('is used with the CAs of NODE_EXTRA_CA_CERTS too, if sslrootcert names none', async () => {
-    const ca = path.join(temporaryDirectory(), 'ca.pem');
+    const ca = path.join(createTemporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
     const options = {
-      dataDir: temporaryDataDir(),
+      dataDir: createTemporaryDataDir(),
       databaseUrl: buildDatabaseUrl('localhost', 'sslmode=verify-full'),
     };
     const store = await openStore({ ...options, env: { NODE_EXTRA_CA_CERTS: ca } });
@@ -74,7 +78,7 @@ describe.skipIf(lacksPrograms)('a database without TLS', () => {
     const cluster = await startPostgres();
     try {
       const database = (mode: string): string => `${cluster.url}?sslmode=${mode}`;
-      const dataDir = temporaryDataDir();
+      const dataDir = createTemporaryDataDir();
       const store = await openStore({ dataDir, databaseUrl: database('prefer'), env: {} });
       await store.close();
       const refused = openStore({ dataDir, databaseUrl: database('require'), env: {} });

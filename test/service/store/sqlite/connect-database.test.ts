@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { serviceClock } from '../../../../src/service/core/clock.ts';
 import { connectDatabase } from '../../../../src/service/store/sqlite/connect-database.ts';
 import { openSqliteStore } from '../../../../src/service/store/sqlite/open-sqlite-store.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 
 /** Makes each flush to disk wait. Returns the functions that end the flushes, in order. */
 function holdFlushes(): ((error: NodeJS.ErrnoException | null) => void)[] {
@@ -21,7 +21,7 @@ function holdFlushes(): ((error: NodeJS.ErrnoException | null) => void)[] {
 }
 
 async function openStore() {
-  const dataDir = temporaryDirectory();
+  const dataDir = createTemporaryDirectory();
   const store = await openSqliteStore(path.join(dataDir, 'promptrun.db'), {
     dataDir,
     clock: serviceClock,
@@ -31,7 +31,9 @@ async function openStore() {
 }
 
 it('writes past the cache of the disk on macOS too', async () => {
-  const { database, log } = await connectDatabase(path.join(temporaryDirectory(), 'promptrun.db'));
+  const { database, log } = await connectDatabase(
+    path.join(createTemporaryDirectory(), 'promptrun.db'),
+  );
   const settings = ['synchronous', 'fullfsync'].map(name =>
     database.prepare(`pragma ${name}`).all(),
   );

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { serviceClock } from '../../../../src/service/core/clock.ts';
 import { createLockedWorkers } from '../../../../src/service/store/sqlite/locked-workers.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
+import { createTemporaryDirectory } from '../../../support/context.ts';
 import { hasLinks } from '../../../support/system.ts';
 
 test.runIf(hasLinks)(
   'the lock of a dead worker is removed even while an owner removes its own',
   async () => {
-    const dataDir = temporaryDirectory();
+    const dataDir = createTemporaryDirectory();
     const workers = path.join(dataDir, 'workers');
     await mkdir(workers);
     const dead = path.join(workers, 'dead.lock');
