@@ -1,57 +1,105 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import {
   type CommandResult,
   createTemporaryDirectory,
+  removeDirectory,
   runInProcess,
+  TEST_NOW,
+  type TestOptions,
 } from '../../support/context.ts';
 import { startScriptedServiceForTest, success } from '../../support/scripted-service.ts';
 
-describe('usage', () => {
-  it('shows the cost of the runs of a period by prompt, model, status and day', async () => {
-    const home = createTemporaryDirectory();
-    const run = (...argv: string[]): Promise<CommandResult> =>
-      runInProcess(['-q', ...argv], { home, local: localService });
-    await run('run', 'hello', '-i', 'name=Ada');
-    await run('run', 'hello', '-i', 'name=Bo');
-    await run('run', 'sandbox', '-o', 'outcome=failed');
-    const listRowsBy = async (by: string): Promise<unknown> =>
-      JSON.parse((await run('usage', '--by', by, '--json')).stdout()) as unknown;
-    const hello = { runs: 2, failed: 0, credits: 2, tokens: null, cost: 0, estimated: false };
-    const failed = { runs: 1, failed: 1, credits: 0, tokens: null, cost: 0, estimated: false };
+/** The figures of `usage --json` for runs of the embedded models, which cost nothing. */
+const TWO_SUCCEEDED = { runs: 2, failed: 0, credits: 2, tokens: null, cost: 0, estimated: false };
+const ONE_FAILED = { runs: 1, failed: 1, credits: 0, tokens: null, cost: 0, estimated: false };
+const ALL_THREE = { runs: 3, failed: 1, credits: 2, tokens: null, cost: 0, estimated: false };
 
-    expect(await listRowsBy('prompt')).toEqual([
-      { key: 'hello', ...hello },
-      { key: 'sandbox', ...failed },
-    ]);
-    expect(await listRowsBy('model')).toEqual([
-      { key: 'echo', ...hello },
-      { key: 'sandbox', ...failed },
-    ]);
-    expect(await listRowsBy('status')).toEqual([
-      { key: 'succeeded', ...hello },
-      { key: 'failed', ...failed },
-    ]);
-    expect(await listRowsBy('day')).toEqual([
-      { key: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/u), ...hello, runs: 3, failed: 1 },
-    ]);
-    expect((await run('usage')).stdout()).toBe(
-      'hello\t2\t0\t2\t-\t-\t-\t0\tfalse\nsandbox\t1\t1\t0\t-\t-\t-\t0\tfalse\n',
-    );
-
-    const terminal = { home, local: localService, terminal: { stdout: true } };
-    expect((await runInProcess(['usage'], terminal)).stdout()).toMatch(/^hello .* {2}█{10}$/mu);
-
-    const emptyPeriod = await run('usage', '--since', '2d', '--until', '1d', '--json');
-    expect(emptyPeriod.stdout()).toBe('[]\n');
-    expect(emptyPeriod.exitCode).toBe(0);
-    expect((await run('usage', '--since', '1d', '--until', '2d')).exitCode).toBe(EXIT.usage);
+describe('usage after two runs of hello and a failed one of sandbox', () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
+  afterAll(() => {
+    vi.useRealTimers();
+    removeDirectory(home);
   });
 
+  const promptrun = (argv: readonly string[], options: TestOptions = {}): Promise<CommandResult> =>
+    runInProcess(['-q', ...argv], { home, local: localService, ...options });
+
+  beforeAll(async () => {
+    // The embedded service dates runs by the clock of the system, which may pass midnight.
+    vi.useFakeTimers({ toFake: ['Date'], now: TEST_NOW });
+    await promptrun(['run', 'hello', '-i', 'name=Ada']);
+    await promptrun(['run', 'hello', '-i', 'name=Bo']);
+    await promptrun(['run', 'sandbox', '-o', 'outcome=failed']);
+  });
+
+  it.each([
+    {
+      by: 'prompt',
+      rows: [
+        { key: 'hello', ...TWO_SUCCEEDED },
+        { key: 'sandbox', ...ONE_FAILED },
+      ],
+    },
+    {
+      by: 'model',
+      rows: [
+        { key: 'echo', ...TWO_SUCCEEDED },
+        { key: 'sandbox', ...ONE_FAILED },
+      ],
+    },
+    {
+      by: 'status',
+      rows: [
+        { key: 'succeeded', ...TWO_SUCCEEDED },
+        { key: 'failed', ...ONE_FAILED },
+      ],
+    },
+    { by: 'day', rows: [{ key: '2026-01-02', ...ALL_THREE }] },
+  ])('adds up the runs by $by', async ({ by, rows }) => {
+    const { stdout } = await promptrun(['usage', '--by', by, '--json']);
+    expect(JSON.parse(stdout())).toEqual(rows);
+  });
+
+  it('prints a line for each prompt to a pipe', async () => {
+    expect((await promptrun(['usage'])).stdout()).toBe(
+      'hello\t2\t0\t2\t-\t-\t-\t0\tfalse\nsandbox\t1\t1\t0\t-\t-\t-\t0\tfalse\n',
+    );
+  });
+
+  it('draws a bar for each prompt on a terminal', async () => {
+    const { stdout } = await promptrun(['usage'], { terminal: { stdout: true } });
+    expect(stdout()).toMatch(/^hello .* {2}█{10}$/mu);
+  });
+
+  it('prints an empty list for a period without runs', async () => {
+    const { exitCode, stdout } = await promptrun([
+      'usage',
+      '--since',
+      '2d',
+      '--until',
+      '1d',
+      '--json',
+    ]);
+    expect(stdout()).toBe('[]\n');
+    expect(exitCode).toBe(EXIT.ok);
+  });
+
+  it('refuses a period that ends before it begins', async () => {
+    const { exitCode, stderr } = await promptrun(['usage', '--since', '1d', '--until', '2d']);
+    expect(stderr()).toContain('must be earlier than --until');
+    expect(exitCode).toBe(EXIT.usage);
+  });
+});
+
+describe('usage of another service', () => {
   it('accepts runs whose names are not texts', async () => {
     const id = '00000000-0000-4000-8000-000000000001';
-    const createdAt = new Date().toISOString();
+    const createdAt = new Date(TEST_NOW).toISOString();
     const run = {
       runId: id,
       promptVersionId: id,
@@ -71,33 +119,35 @@ describe('usage', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('counts all versions of a prompt of another service as one', async () => {
+  it('counts the runs of all versions of a prompt under its slug', async () => {
     const home = createTemporaryDirectory();
-    const [promptId, run1, run2, old, latest] = ['1', '2', '3', '4', '5'].map(
-      digit => `00000000-0000-4000-8000-00000000000${digit}`,
-    );
-    const row = {
+    const promptId = '00000000-0000-4000-8000-000000000001';
+    const oldVersionId = '00000000-0000-4000-8000-000000000002';
+    const latestVersionId = '00000000-0000-4000-8000-000000000003';
+    const runIdOfLatest = '00000000-0000-4000-8000-000000000004';
+    const runIdOfOld = '00000000-0000-4000-8000-000000000005';
+    const prompt = {
       promptId,
-      promptVersionId: latest,
+      promptVersionId: latestVersionId,
       slug: 'greet',
       title: 'A greeting',
       configs: { textInputs: {} },
     };
 
-    const run = { outputs: [], runStatus: 'succeeded', runName: 'A greeting', credits: 1 };
-    const createdAt = new Date().toISOString();
+    const listedRun = { outputs: [], runStatus: 'succeeded', runName: 'A greeting', credits: 1 };
+    const createdAt = new Date(TEST_NOW).toISOString();
     const service = await startScriptedServiceForTest(
-      { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
+      { expect: { path: '/prompts/publish' }, answer: success({ rows: [prompt] }) },
       {
         expect: { method: 'POST', path: '/runs' },
-        answer: success({ runId: run1, outputs: [], runStatus: 'succeeded', tokens: 1 }),
+        answer: success({ runId: runIdOfLatest, outputs: [], runStatus: 'succeeded', tokens: 1 }),
       },
       {
         expect: { path: '/runs' },
         answer: success({
           rows: [
-            { ...run, runId: run1, promptVersionId: latest, createdAt },
-            { ...run, runId: run2, promptVersionId: old, createdAt },
+            { ...listedRun, runId: runIdOfLatest, promptVersionId: latestVersionId, createdAt },
+            { ...listedRun, runId: runIdOfOld, promptVersionId: oldVersionId, createdAt },
           ],
           hasMore: false,
         }),
@@ -111,7 +161,7 @@ describe('usage', () => {
     );
   });
 
-  it('refuses --by model for another service', async () => {
+  it('refuses --by model', async () => {
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1', PROMPTRUN_API_KEY: 'a-key' };
     const { exitCode, stderr } = await runInProcess(['usage', '--by', 'model'], { env });
     expect(stderr()).toContain('--by model');
