@@ -30,16 +30,16 @@ describe('the answer of api', () => {
   });
 
   it.each([
-    [400, 'BAD_REQUEST_ERROR', 2],
-    [401, 'UNAUTHORIZED_ERROR', 3],
-    [402, 'PAYMENT_REQUIRED_ERROR', 3],
-    [404, 'NOT_FOUND_ERROR', 4],
-    [410, 'GONE_ERROR', 4],
-    [422, 'VALIDATION_ERROR', 2],
-    [418, 'TEAPOT_ERROR', 2],
+    { status: 400, code: 'BAD_REQUEST_ERROR', expectedExitCode: 2 },
+    { status: 401, code: 'UNAUTHORIZED_ERROR', expectedExitCode: 3 },
+    { status: 402, code: 'PAYMENT_REQUIRED_ERROR', expectedExitCode: 3 },
+    { status: 404, code: 'NOT_FOUND_ERROR', expectedExitCode: 4 },
+    { status: 410, code: 'GONE_ERROR', expectedExitCode: 4 },
+    { status: 422, code: 'VALIDATION_ERROR', expectedExitCode: 2 },
+    { status: 418, code: 'TEAPOT_ERROR', expectedExitCode: 2 },
   ])(
-    'prints the answer of HTTP %d %s too, and exits with %d',
-    async (status, code, expectedExitCode) => {
+    'prints the answer of HTTP $status $code too, and exits with $expectedExitCode',
+    async ({ status, code, expectedExitCode }) => {
       const answer = failure(status, code, 'no', { field: 'x' });
       const { stdout, stderr, exitCode } = await runWithScript([{ answer }], ['api', 'get', '/x']);
       expect(JSON.parse(stdout)).toEqual({ status: code, message: 'no', data: { field: 'x' } });

@@ -32,14 +32,14 @@ describe('config', () => {
   });
 
   it.each([
-    ['rate', '0', 0],
-    ['rate', '2.5', 2.5],
-    ['saveDir', '/tmp/some where', '/tmp/some where'],
-    ['preview', 'off', false],
-    ['keychain', 'TRUE', true],
-    ['pager', 'less -R', 'less -R'],
-    ['pager', 'off', 'cat'],
-  ])('stores %s %s with its type', async (key, text, value) => {
+    { key: 'rate', text: '0', value: 0 },
+    { key: 'rate', text: '2.5', value: 2.5 },
+    { key: 'saveDir', text: '/tmp/some where', value: '/tmp/some where' },
+    { key: 'preview', text: 'off', value: false },
+    { key: 'keychain', text: 'TRUE', value: true },
+    { key: 'pager', text: 'less -R', value: 'less -R' },
+    { key: 'pager', text: 'off', value: 'cat' },
+  ])('stores $key $text with its type', async ({ key, text, value }) => {
     const [, stored] = await runInOneHome(
       ['config', 'set', key, text],
       ['config', 'get', key, '--json'],
@@ -112,10 +112,10 @@ describe('alias', () => {
   });
 
   it.each([
-    ['-x y', ['alias', 'set', '--', '-x', 'y']],
-    ['a/b', ['alias', 'set', 'a/b', 'y']],
-    ['an empty target', ['alias', 'set', 'a', '']],
-  ])('refuses %s', async (_, argv) => {
+    { name: '-x y', argv: ['alias', 'set', '--', '-x', 'y'] },
+    { name: 'a/b', argv: ['alias', 'set', 'a/b', 'y'] },
+    { name: 'an empty target', argv: ['alias', 'set', 'a', ''] },
+  ])('refuses $name', async ({ argv }) => {
     expect((await runInProcess(argv)).exitCode).toBe(EXIT.usage);
   });
 });

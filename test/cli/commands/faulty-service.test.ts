@@ -31,12 +31,12 @@ function row(seconds: number): object {
 
 describe('an error of a service, or of something in front of it', () => {
   it.each([
-    [401, EXIT.unauthorised, 'UNAUTHORIZED_ERROR'],
-    [403, EXIT.unauthorised, 'FORBIDDEN_ERROR'],
-    [502, EXIT.fault, 'PROTOCOL_ERROR'],
+    { http: 401, code: EXIT.unauthorised, status: 'UNAUTHORIZED_ERROR' },
+    { http: 403, code: EXIT.unauthorised, status: 'FORBIDDEN_ERROR' },
+    { http: 502, code: EXIT.fault, status: 'PROTOCOL_ERROR' },
   ])(
-    'exits for a page with HTTP %i with %i, and never shows the page',
-    async (http, code, status) => {
+    'exits for a page with HTTP $http with $code, and never shows the page',
+    async ({ http, code, status }) => {
       const page = html(http, '<!doctype html><h1>secret words</h1>');
       for (const flags of [[], ['--json']]) {
         const { exitCode, stderr } = await runWithScript(

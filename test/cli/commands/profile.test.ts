@@ -67,21 +67,29 @@ it('lists profiles as a table on a terminal', async () => {
 });
 
 it.each([
-  ['profile use wrok', 'unknown profile "wrok"', 'did you mean work?'],
-  ['profile remove nope', 'unknown profile "nope"', 'Profiles: work'],
-  [
-    'profile add x',
-    'profile add needs --base-url <url>',
-    'promptrun profile add x --base-url https://',
-  ],
-  ['profile add local --base-url https://b.test', 'local is the built-in profile', ''],
-  [
-    'profile add __proto__ --base-url https://b.test',
-    "'__proto__' can't be the name of a profile",
-    '',
-  ],
-  ['profile add ../x --base-url https://b.test', "'../x' can't be the name of a profile", ''],
-])('refuses "%s"', async (line, message, hint) => {
+  { line: 'profile use wrok', message: 'unknown profile "wrok"', hint: 'did you mean work?' },
+  { line: 'profile remove nope', message: 'unknown profile "nope"', hint: 'Profiles: work' },
+  {
+    line: 'profile add x',
+    message: 'profile add needs --base-url <url>',
+    hint: 'promptrun profile add x --base-url https://',
+  },
+  {
+    line: 'profile add local --base-url https://b.test',
+    message: 'local is the built-in profile',
+    hint: '',
+  },
+  {
+    line: 'profile add __proto__ --base-url https://b.test',
+    message: "'__proto__' can't be the name of a profile",
+    hint: '',
+  },
+  {
+    line: 'profile add ../x --base-url https://b.test',
+    message: "'../x' can't be the name of a profile",
+    hint: '',
+  },
+])('refuses "$line"', async ({ line, message, hint }) => {
   const { exitCode, stderr } = await runLines(ADD, line);
   expect(stderr()).toMatch(/^error: .* \(USAGE_ERROR\)\n/);
   expect(stderr()).toContain(message);

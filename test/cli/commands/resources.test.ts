@@ -234,11 +234,11 @@ describe('the cached hash', () => {
   });
 
   it.each([
-    ['a fault of the service', failure(500, 'SERVER_ERROR', 'broken')],
-    ['a page of an intermediary', html(502)],
-    ['nonsense', success({ hash: 7 })],
-    ['no answer', 'reset-after-body' as const],
-  ])('ignores %s in place of the refreshed models', async (_, answer) => {
+    { name: 'a fault of the service', answer: failure(500, 'SERVER_ERROR', 'broken') },
+    { name: 'a page of an intermediary', answer: html(502) },
+    { name: 'nonsense', answer: success({ hash: 7 }) },
+    { name: 'no answer', answer: 'reset-after-body' as const },
+  ])('ignores $name in place of the refreshed models', async ({ answer }) => {
     const script = [...me(REFRESH_HEADER), { expect: { path: '/resources' }, answer }];
     const { stdout, stderr, exitCode } = await runWithScript(
       script,

@@ -200,10 +200,10 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
   );
 
   it.each([
-    ['UTF-16', 'utf16le', '\uFEFF'],
-    ['UTF-8 with a mark', 'utf8', '\uFEFF'],
-    ['another encoding', 'latin1', ''],
-  ] as const)('edits a start-up file in %s', async (_, encoding, byteOrderMark) => {
+    { name: 'UTF-16', encoding: 'utf16le', byteOrderMark: '\uFEFF' },
+    { name: 'UTF-8 with a mark', encoding: 'utf8', byteOrderMark: '\uFEFF' },
+    { name: 'another encoding', encoding: 'latin1', byteOrderMark: '' },
+  ] as const)('edits a start-up file in $name', async ({ encoding, byteOrderMark }) => {
     const line =
       (await readInstallCommands())
         .get('powershell')

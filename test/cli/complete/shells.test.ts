@@ -31,16 +31,24 @@ const completeInBash = (
 
 describe('bash', () => {
   it.each([
-    ['promptrun run hel', ['run'], 'hel'],
-    ['promptrun run ', ['run'], ''],
-    ['promptrun  "a b" c\\ d \'e"f\' x', ['a b', 'c d', 'e"f'], 'x'],
-    ['FOO=1 BAR= promptrun run x', ['run'], 'x'],
-    ['promptrun -i "a\\"b\\$c\\d', ['-i'], 'a"b$c\\d'],
-    ["promptrun -i 'a\\b", ['-i'], 'a\\b'],
-    ['promptrun $(touch x) `y` z', ['$(touch', 'x)', '`y`'], 'z'],
-    ['promptrun \\', [], ''],
-    ['', [], ''],
-  ])('parses %j', async (lineBeforeCursor, words, current) => {
+    { lineBeforeCursor: 'promptrun run hel', words: ['run'], current: 'hel' },
+    { lineBeforeCursor: 'promptrun run ', words: ['run'], current: '' },
+    {
+      lineBeforeCursor: 'promptrun  "a b" c\\ d \'e"f\' x',
+      words: ['a b', 'c d', 'e"f'],
+      current: 'x',
+    },
+    { lineBeforeCursor: 'FOO=1 BAR= promptrun run x', words: ['run'], current: 'x' },
+    { lineBeforeCursor: 'promptrun -i "a\\"b\\$c\\d', words: ['-i'], current: 'a"b$c\\d' },
+    { lineBeforeCursor: "promptrun -i 'a\\b", words: ['-i'], current: 'a\\b' },
+    {
+      lineBeforeCursor: 'promptrun $(touch x) `y` z',
+      words: ['$(touch', 'x)', '`y`'],
+      current: 'z',
+    },
+    { lineBeforeCursor: 'promptrun \\', words: [], current: '' },
+    { lineBeforeCursor: '', words: [], current: '' },
+  ])('parses $lineBeforeCursor', async ({ lineBeforeCursor, words, current }) => {
     expect(await completeInBash(lineBeforeCursor)).toMatchObject({ words, current });
   });
 

@@ -41,11 +41,24 @@ describe('parsePeriod', () => {
   });
 
   it.each([
-    ['1h', '2h', '(2026-05-01T11:00:00.000Z)', '(2026-05-01T10:00:00.000Z)'],
-    ['1h', '999999999999w', '(2026-05-01T11:00:00.000Z)', '(1970-01-01T00:00:00.000Z)'],
-  ])('refuses --since %s --until %s, which has no length', (since, until, start, end) => {
-    expect(() => parsePeriod({ since, until }, NOW_MS)).toThrow(
-      `--since ${start} must be earlier than --until ${end}`,
-    );
-  });
+    {
+      since: '1h',
+      until: '2h',
+      start: '(2026-05-01T11:00:00.000Z)',
+      end: '(2026-05-01T10:00:00.000Z)',
+    },
+    {
+      since: '1h',
+      until: '999999999999w',
+      start: '(2026-05-01T11:00:00.000Z)',
+      end: '(1970-01-01T00:00:00.000Z)',
+    },
+  ])(
+    'refuses --since $since --until $until, which has no length',
+    ({ since, until, start, end }) => {
+      expect(() => parsePeriod({ since, until }, NOW_MS)).toThrow(
+        `--since ${start} must be earlier than --until ${end}`,
+      );
+    },
+  );
 });

@@ -99,9 +99,9 @@ describe('--inputs', () => {
   });
 
   it.each([
-    ['JSON', '{"a": _}', 'has more than 500 levels'],
-    ['YAML', 'a: _', 'is nested too deeply'],
-  ])('refuses %s of many thousand levels', async (_, source, message) => {
+    { name: 'JSON', source: '{"a": _}', message: 'has more than 500 levels' },
+    { name: 'YAML', source: 'a: _', message: 'is nested too deeply' },
+  ])('refuses $name of many thousand levels', async ({ source, message }) => {
     const deepSource = source.replace('_', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
     await expect(parseAndRead(deepSource)).rejects.toThrow(message);
   });

@@ -171,83 +171,90 @@ describe('the parser', () => {
   });
 
   it.each([
-    [
-      ['rnus', 'list'],
-      "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)",
-      'promptrun',
-    ],
-    [['hello'], "error: unknown command 'hello' (USAGE_ERROR)", 'promptrun'],
-    [
-      ['runs', 'lst'],
-      "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)",
-      'promptrun runs',
-    ],
-    [['rn'], "error: unknown command 'rn' (USAGE_ERROR)", 'promptrun'],
-    [
-      ['prfoile', 'list'],
-      "error: unknown command 'prfoile'; did you mean profile? (USAGE_ERROR)",
-      'promptrun',
-    ],
-    [
-      ['config', 'lst'],
-      "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)",
-      'promptrun config',
-    ],
-    [
-      ['config', 'list', '--jsn'],
-      "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
-      'promptrun config list',
-    ],
-    [
-      ['runs', 'journal', '--limit', '3'],
-      "error: unknown option '--limit' (USAGE_ERROR)",
-      'promptrun runs journal',
-    ],
-    [
-      ['models', '--modality', 'text', 'providers'],
-      "error: unknown option '--modality' (USAGE_ERROR)",
-      'promptrun models providers',
-    ],
-    [['--bogus', 'config', 'list'], "error: unknown option '--bogus' (USAGE_ERROR)", 'promptrun'],
-    [
-      ['config', 'list', '--jsn=sk-1'],
-      "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
-      'promptrun config list',
-    ],
-    [
-      ['config', 'list', '--api-key=sk-1'],
-      "error: unknown option '--api-key' (USAGE_ERROR)",
-      'promptrun config list',
-    ],
-    [
-      ['config', 'list', '--json=1'],
-      'error: --json takes no value (USAGE_ERROR)',
-      'promptrun config list',
-    ],
-    [
-      ['config', 'get'],
-      "error: missing required argument 'key' (USAGE_ERROR)",
-      'promptrun config get',
-    ],
-    [
-      ['config', 'list', '--profile'],
-      "error: option '--profile <name>' argument missing (USAGE_ERROR)",
-      'promptrun',
-    ],
-    [
-      ['config', 'path', 'extra'],
-      'error: too many arguments: extra (USAGE_ERROR)',
-      'promptrun config path',
-    ],
-  ])('reports %j in one line, with the usage and exit code 2', async (argv, line, command) => {
-    const { exitCode, stdout, stderr } = await runInProcess(argv);
-    const [first, usage, see] = stderr().split('\n');
-    expect(first).toBe(line);
-    expect(usage).toMatch(new RegExp(`^Usage: ${command} [<[]`));
-    expect(see).toBe(`See: ${command} --help`);
-    expect(stdout()).toBe('');
-    expect(exitCode).toBe(EXIT.usage);
-  });
+    {
+      argv: ['rnus', 'list'],
+      line: "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)",
+      command: 'promptrun',
+    },
+    { argv: ['hello'], line: "error: unknown command 'hello' (USAGE_ERROR)", command: 'promptrun' },
+    {
+      argv: ['runs', 'lst'],
+      line: "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)",
+      command: 'promptrun runs',
+    },
+    { argv: ['rn'], line: "error: unknown command 'rn' (USAGE_ERROR)", command: 'promptrun' },
+    {
+      argv: ['prfoile', 'list'],
+      line: "error: unknown command 'prfoile'; did you mean profile? (USAGE_ERROR)",
+      command: 'promptrun',
+    },
+    {
+      argv: ['config', 'lst'],
+      line: "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)",
+      command: 'promptrun config',
+    },
+    {
+      argv: ['config', 'list', '--jsn'],
+      line: "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
+      command: 'promptrun config list',
+    },
+    {
+      argv: ['runs', 'journal', '--limit', '3'],
+      line: "error: unknown option '--limit' (USAGE_ERROR)",
+      command: 'promptrun runs journal',
+    },
+    {
+      argv: ['models', '--modality', 'text', 'providers'],
+      line: "error: unknown option '--modality' (USAGE_ERROR)",
+      command: 'promptrun models providers',
+    },
+    {
+      argv: ['--bogus', 'config', 'list'],
+      line: "error: unknown option '--bogus' (USAGE_ERROR)",
+      command: 'promptrun',
+    },
+    {
+      argv: ['config', 'list', '--jsn=sk-1'],
+      line: "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
+      command: 'promptrun config list',
+    },
+    {
+      argv: ['config', 'list', '--api-key=sk-1'],
+      line: "error: unknown option '--api-key' (USAGE_ERROR)",
+      command: 'promptrun config list',
+    },
+    {
+      argv: ['config', 'list', '--json=1'],
+      line: 'error: --json takes no value (USAGE_ERROR)',
+      command: 'promptrun config list',
+    },
+    {
+      argv: ['config', 'get'],
+      line: "error: missing required argument 'key' (USAGE_ERROR)",
+      command: 'promptrun config get',
+    },
+    {
+      argv: ['config', 'list', '--profile'],
+      line: "error: option '--profile <name>' argument missing (USAGE_ERROR)",
+      command: 'promptrun',
+    },
+    {
+      argv: ['config', 'path', 'extra'],
+      line: 'error: too many arguments: extra (USAGE_ERROR)',
+      command: 'promptrun config path',
+    },
+  ])(
+    'reports $argv in one line, with the usage and exit code 2',
+    async ({ argv, line, command }) => {
+      const { exitCode, stdout, stderr } = await runInProcess(argv);
+      const [first, usage, see] = stderr().split('\n');
+      expect(first).toBe(line);
+      expect(usage).toMatch(new RegExp(`^Usage: ${command} [<[]`));
+      expect(see).toBe(`See: ${command} --help`);
+      expect(stdout()).toBe('');
+      expect(exitCode).toBe(EXIT.usage);
+    },
+  );
 
   it.each([
     [['run', 'hello', 'Ada'], 'Give the input with its name: promptrun run hello -i <input>=Ada'],

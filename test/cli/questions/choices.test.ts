@@ -37,25 +37,25 @@ describe('filtered choices', () => {
 
 describe('a number of choices', () => {
   it.each([
-    [1, { min: 1, max: 2 }, undefined],
-    [0, { min: 1, max: 2 }, 'Choose from 1 to 2; 0 chosen.'],
-    [3, { max: 2 }, 'Choose at most 2; 3 chosen.'],
-    [1, { min: 2 }, 'Choose at least 2; 1 chosen.'],
-    [1, { min: 2, max: 2 }, 'Choose exactly 2; 1 chosen.'],
-    [9, {}, undefined],
-  ])('%i of %j', (count, bounds, problem) => {
+    { count: 1, bounds: { min: 1, max: 2 } },
+    { count: 0, bounds: { min: 1, max: 2 }, problem: 'Choose from 1 to 2; 0 chosen.' },
+    { count: 3, bounds: { max: 2 }, problem: 'Choose at most 2; 3 chosen.' },
+    { count: 1, bounds: { min: 2 }, problem: 'Choose at least 2; 1 chosen.' },
+    { count: 1, bounds: { min: 2, max: 2 }, problem: 'Choose exactly 2; 1 chosen.' },
+    { count: 9, bounds: {} },
+  ])('$count of $bounds', ({ count, bounds, problem }) => {
     expect(explainChoiceCount(count, bounds)).toBe(problem);
   });
 });
 
 it.each([
-  [3, { isInteger: true }, undefined],
-  [-0.5, {}, undefined],
-  [0.5, { isInteger: true }, 'Enter a whole number.'],
-  [Number.NaN, {}, 'Enter a number.'],
-  [Number.POSITIVE_INFINITY, {}, 'Enter a number.'],
-  [2 ** 60, {}, 'This number is too large to be kept exactly.'],
-])('explains the problem of the number %d with %j', (value, limits, problem) => {
+  { value: 3, limits: { isInteger: true } },
+  { value: -0.5, limits: {} },
+  { value: 0.5, limits: { isInteger: true }, problem: 'Enter a whole number.' },
+  { value: Number.NaN, limits: {}, problem: 'Enter a number.' },
+  { value: Number.POSITIVE_INFINITY, limits: {}, problem: 'Enter a number.' },
+  { value: 2 ** 60, limits: {}, problem: 'This number is too large to be kept exactly.' },
+])('explains the problem of the number $value with $limits', ({ value, limits, problem }) => {
   expect(explainNumberProblem(value, limits)).toBe(problem);
 });
 

@@ -31,9 +31,9 @@ async function answerNumber(
 }
 
 it.each([
-  ['gives no number', {}, undefined],
-  ['is answered by the default', { default: 3 }, 3],
-])('a line of blanks %s', async (_, question, expected) => {
+  { name: 'gives no number', question: {} },
+  { name: 'is answered by the default', question: { default: 3 }, expected: 3 },
+])('a line of blanks $name', async ({ question, expected }) => {
   expect((await answerNumber(question, ['  '])).number).toBe(expected);
 });
 

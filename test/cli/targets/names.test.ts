@@ -80,10 +80,22 @@ describe('a prompt', () => {
   });
 
   it.each([
-    ['haiku@ffff', EXIT.notFound, /^error: haiku has no version that begins with "ffff"/],
-    ['haiku@', EXIT.notFound, /^error: haiku has no version that begins with ""/],
-    ['haiku@0b0c', EXIT.usage, /^error: several versions of haiku begin with 0b0c/],
-  ])('is refused as %s', async (name, code, message) => {
+    {
+      name: 'haiku@ffff',
+      code: EXIT.notFound,
+      message: /^error: haiku has no version that begins with "ffff"/,
+    },
+    {
+      name: 'haiku@',
+      code: EXIT.notFound,
+      message: /^error: haiku has no version that begins with ""/,
+    },
+    {
+      name: 'haiku@0b0c',
+      code: EXIT.usage,
+      message: /^error: several versions of haiku begin with 0b0c/,
+    },
+  ])('is refused as $name', async ({ name, code, message }) => {
     const { stderr, exitCode } = await runWithScript([search, versions], ['run', name]);
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(code);
@@ -387,13 +399,14 @@ describe('a run', () => {
   });
 
   it.each([
-    [
-      '5f0c8f',
-      EXIT.usage,
-      /^error: several runs begin with 5f0c8f \(USAGE_ERROR\)\nGive more of the id: 5f0c8f0e-/,
-    ],
-    ['aaaaaa', EXIT.notFound, /^error: no run begins with aaaaaa /],
-  ])('is refused as %s', async (name, code, message) => {
+    {
+      name: '5f0c8f',
+      code: EXIT.usage,
+      message:
+        /^error: several runs begin with 5f0c8f \(USAGE_ERROR\)\nGive more of the id: 5f0c8f0e-/,
+    },
+    { name: 'aaaaaa', code: EXIT.notFound, message: /^error: no run begins with aaaaaa / },
+  ])('is refused as $name', async ({ name, code, message }) => {
     const { stderr, exitCode } = await runWithScript([list], ['runs', 'get', name]);
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(code);

@@ -13,18 +13,72 @@ const xterm = { TERM: 'xterm-256color' };
 
 describe('colours', () => {
   it.each([
-    ['on a terminal', true, xterm, true, 2],
-    ['on one that says more', true, { ...xterm, COLORTERM: 'truecolor' }, true, 3],
-    ['not in a pipe', false, xterm, true, 0],
-    ['not with --no-color', true, { ...xterm, FORCE_COLOR: '1' }, false, 0],
-    ['not with NO_COLOR', true, { ...xterm, NO_COLOR: '1' }, true, 0],
-    ['with an empty NO_COLOR', true, { ...xterm, NO_COLOR: '' }, true, 2],
-    ['not on a dumb terminal', true, { TERM: 'dumb' }, true, 0],
-    ['in a pipe with FORCE_COLOR', false, { FORCE_COLOR: '1' }, true, 1],
-    ['in a pipe with an empty FORCE_COLOR', false, { FORCE_COLOR: '' }, true, 1],
-    ['as many as FORCE_COLOR says', false, { FORCE_COLOR: '3', NO_COLOR: '1' }, true, 3],
-    ['not with FORCE_COLOR=0', true, { ...xterm, FORCE_COLOR: '0' }, true, 0],
-  ])('%s', (_, isTTY, env, isAllowed, level) => {
+    { name: 'on a terminal', isTTY: true, env: xterm, isAllowed: true, level: 2 },
+    {
+      name: 'on one that says more',
+      isTTY: true,
+      env: { ...xterm, COLORTERM: 'truecolor' },
+      isAllowed: true,
+      level: 3,
+    },
+    { name: 'not in a pipe', isTTY: false, env: xterm, isAllowed: true, level: 0 },
+    {
+      name: 'not with --no-color',
+      isTTY: true,
+      env: { ...xterm, FORCE_COLOR: '1' },
+      isAllowed: false,
+      level: 0,
+    },
+    {
+      name: 'not with NO_COLOR',
+      isTTY: true,
+      env: { ...xterm, NO_COLOR: '1' },
+      isAllowed: true,
+      level: 0,
+    },
+    {
+      name: 'with an empty NO_COLOR',
+      isTTY: true,
+      env: { ...xterm, NO_COLOR: '' },
+      isAllowed: true,
+      level: 2,
+    },
+    {
+      name: 'not on a dumb terminal',
+      isTTY: true,
+      env: { TERM: 'dumb' },
+      isAllowed: true,
+      level: 0,
+    },
+    {
+      name: 'in a pipe with FORCE_COLOR',
+      isTTY: false,
+      env: { FORCE_COLOR: '1' },
+      isAllowed: true,
+      level: 1,
+    },
+    {
+      name: 'in a pipe with an empty FORCE_COLOR',
+      isTTY: false,
+      env: { FORCE_COLOR: '' },
+      isAllowed: true,
+      level: 1,
+    },
+    {
+      name: 'as many as FORCE_COLOR says',
+      isTTY: false,
+      env: { FORCE_COLOR: '3', NO_COLOR: '1' },
+      isAllowed: true,
+      level: 3,
+    },
+    {
+      name: 'not with FORCE_COLOR=0',
+      isTTY: true,
+      env: { ...xterm, FORCE_COLOR: '0' },
+      isAllowed: true,
+      level: 0,
+    },
+  ])('$name', ({ isTTY, env, isAllowed, level }) => {
     expect(detectColourLevel(sink(isTTY), env, { isAllowed })).toBe(level);
   });
 

@@ -10,16 +10,19 @@ import { png } from '../../support/png.ts';
 
 describe('a miniature', () => {
   it.each([
-    [1000, 100, 360, 36],
-    [100, 1000, 24, 240],
-    [20, 10, 20, 10],
-  ])('of %i by %i pixels is %i by %i', async (width, height, drawnWidth, drawnHeight) => {
-    const drawn = await createMiniature(png(width, height), { width: 360, height: 240 });
-    expect({ width: drawn.width, height: drawn.height }).toEqual({
-      width: drawnWidth,
-      height: drawnHeight,
-    });
-  });
+    { width: 1000, height: 100, drawnWidth: 360, drawnHeight: 36 },
+    { width: 100, height: 1000, drawnWidth: 24, drawnHeight: 240 },
+    { width: 20, height: 10, drawnWidth: 20, drawnHeight: 10 },
+  ])(
+    'of $width by $height pixels is $drawnWidth by $drawnHeight',
+    async ({ width, height, drawnWidth, drawnHeight }) => {
+      const drawn = await createMiniature(png(width, height), { width: 360, height: 240 });
+      expect({ width: drawn.width, height: drawn.height }).toEqual({
+        width: drawnWidth,
+        height: drawnHeight,
+      });
+    },
+  );
 
   it.each([
     Buffer.alloc(0),

@@ -35,13 +35,17 @@ function writeArgumentPrinter(): { program: string; batch: string } {
 
 describe('the shell of a command', () => {
   it.each([
-    ['linux', {}, 'posix'],
-    ['darwin', { PROMPT: 'x' }, 'posix'],
-    ['win32', { PROMPT: '$P$G' }, 'cmd'],
-    ['win32', { PROMPT: '$P$G', MSYSTEM: 'MINGW64' }, 'posix'],
-    ['win32', { POWERSHELL_DISTRIBUTION_CHANNEL: 'MSI:Windows 10' }, 'powershell'],
-    ['win32', {}, 'windows-powershell'],
-  ] as const)('on %s with %j is %s', (platform, env, shell) => {
+    { platform: 'linux', env: {}, shell: 'posix' },
+    { platform: 'darwin', env: { PROMPT: 'x' }, shell: 'posix' },
+    { platform: 'win32', env: { PROMPT: '$P$G' }, shell: 'cmd' },
+    { platform: 'win32', env: { PROMPT: '$P$G', MSYSTEM: 'MINGW64' }, shell: 'posix' },
+    {
+      platform: 'win32',
+      env: { POWERSHELL_DISTRIBUTION_CHANNEL: 'MSI:Windows 10' },
+      shell: 'powershell',
+    },
+    { platform: 'win32', env: {}, shell: 'windows-powershell' },
+  ] as const)('on $platform with $env is $shell', ({ platform, env, shell }) => {
     expect(detectShell(env, platform)).toBe(shell);
   });
 });

@@ -94,9 +94,17 @@ it('uses the setting model for a file without a model; without the setting, says
 });
 
 it.each([
-  ['the command', 'model: [echo', /^error: bad\.prompt:\d+:\d+: .+ \(USAGE_ERROR\)\n$/],
-  ['the serve', 'model: nobody', /^error: bad\.prompt:3:8: the model `nobody` does not exist; /],
-])('names line and column of a fault that %s finds', async (_, line, fault) => {
+  {
+    name: 'the command',
+    line: 'model: [echo',
+    fault: /^error: bad\.prompt:\d+:\d+: .+ \(USAGE_ERROR\)\n$/,
+  },
+  {
+    name: 'the serve',
+    line: 'model: nobody',
+    fault: /^error: bad\.prompt:3:8: the model `nobody` does not exist; /,
+  },
+])('names line and column of a fault that $name finds', async ({ line, fault }) => {
   const { service } = await startService();
   const { exitCode, stderr } = await runInProcess(['prompts', 'publish', 'bad.prompt'], {
     ...createHomeWith({ 'bad.prompt': `---\ntitle: Bad\n${line}\n---\nx\n` }),

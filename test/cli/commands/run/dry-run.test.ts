@@ -241,26 +241,29 @@ describe('--dry-run', () => {
   );
 
   it.each([
-    ['run', ['run', 'count.prompt', '-i', 'n=many'], ''],
-    ['test', ['test', 'count.test.yaml'], 'count.test.yaml:3: '],
-    [
-      'compare',
-      ['compare', 'count.prompt', 'count.prompt', '-i', 'n=many'],
-      'row 1 (count.prompt): ',
-    ],
-  ])('refuses with %s an input that the embedded service would refuse', async (_, argv, place) => {
-    const home = createTemporaryDirectory();
-    const prompt = '---\nmodel: echo\ninput: {schema: {n: integer}}\n---\n{{n}}\n';
-    writeFileSync(path.join(home, 'count.prompt'), prompt);
-    writeFileSync(
-      path.join(home, 'count.test.yaml'),
-      'target: count.prompt\ncases:\n  - inputs: {n: many}\n',
-    );
-    const options = { home, local: localService };
-    const { exitCode, stdout, stderr } = await runInProcess([...argv, '--dry-run'], options);
+    { name: 'run', argv: ['run', 'count.prompt', '-i', 'n=many'], place: '' },
+    { name: 'test', argv: ['test', 'count.test.yaml'], place: 'count.test.yaml:3: ' },
+    {
+      name: 'compare',
+      argv: ['compare', 'count.prompt', 'count.prompt', '-i', 'n=many'],
+      place: 'row 1 (count.prompt): ',
+    },
+  ])(
+    'refuses with $name an input that the embedded service would refuse',
+    async ({ argv, place }) => {
+      const home = createTemporaryDirectory();
+      const prompt = '---\nmodel: echo\ninput: {schema: {n: integer}}\n---\n{{n}}\n';
+      writeFileSync(path.join(home, 'count.prompt'), prompt);
+      writeFileSync(
+        path.join(home, 'count.test.yaml'),
+        'target: count.prompt\ncases:\n  - inputs: {n: many}\n',
+      );
+      const options = { home, local: localService };
+      const { exitCode, stdout, stderr } = await runInProcess([...argv, '--dry-run'], options);
 
-    expect(stdout()).toBe('');
-    expect(exitCode).toBe(EXIT.usage);
-    expect(stderr()).toContain(`error: ${place}the input n must be a whole number`);
-  });
+      expect(stdout()).toBe('');
+      expect(exitCode).toBe(EXIT.usage);
+      expect(stderr()).toContain(`error: ${place}the input n must be a whole number`);
+    },
+  );
 });

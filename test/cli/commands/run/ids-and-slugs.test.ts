@@ -7,10 +7,16 @@ import {
   success,
 } from '../../../support/scripted-service.ts';
 import { creation, PROMPT, runAgainst, succeededRun, VERSION } from './run-against-service.ts';
-import { noSuchRun, promptSearch, RUN_IT, stillRunning, unanswered } from './scripted-runs.ts';
+import {
+  answerCreation,
+  creationOfRunningRun,
+  pollOfUnknownRun,
+  promptSearch,
+  RUN_IT,
+} from './scripted-runs.ts';
 
 describe('an id that is not a version', () => {
-  const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
+  const noVersion: Exchange = answerCreation(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
 
   it('runs the latest version of the prompt with that id', async () => {
     const service = await startScriptedServiceForTest(
@@ -58,7 +64,10 @@ describe('an id that is not a version', () => {
   });
 
   it('does not look for a prompt if the run itself is gone', async () => {
-    const service = await startScriptedServiceForTest(stillRunning, { ...noSuchRun, times: 'any' });
+    const service = await startScriptedServiceForTest(creationOfRunningRun, {
+      ...pollOfUnknownRun,
+      times: 'any',
+    });
     expect((await runAgainst(service, RUN_IT)).exitCode).toBe(EXIT.notFound);
   });
 });

@@ -34,7 +34,8 @@ const FLAGS: RunFlags = {
   preview: true,
 };
 
-const version = (config: object) => ({
+/** Returns the look-up of a version with this config. */
+const lookUpOf = (config: object) => ({
   expect: { path: `/prompt-versions/${VERSION}` },
   answer: success({
     promptVersionId: VERSION,
@@ -78,7 +79,7 @@ describe('run on a terminal', () => {
       inputs: { textInputs: { place: "Land's End", mood: 'rainy' } },
     };
     const service = await startScriptedServiceForTest(
-      version(CONFIG),
+      lookUpOf(CONFIG),
       creation(succeededRun(), body),
     );
     const { exitCode, stderr } = await runAtTerminal(
@@ -96,7 +97,7 @@ describe('run on a terminal', () => {
   });
 
   it('asks nothing if no input is missing', async () => {
-    const service = await startScriptedServiceForTest(version(CONFIG), creation());
+    const service = await startScriptedServiceForTest(lookUpOf(CONFIG), creation());
     const { stderr, asked } = await runAtTerminal(service, VERSION, {
       input: ['place=Here', 'mood=sunny'],
     });
@@ -105,35 +106,29 @@ describe('run on a terminal', () => {
   });
 
   it('asks nothing if only optional inputs are missing', async () => {
-    const service = await startScriptedServiceForTest(version(CONFIG), creation());
+    const service = await startScriptedServiceForTest(lookUpOf(CONFIG), creation());
     const { asked } = await runAtTerminal(service, VERSION, { input: ['place=Here'] });
     expect(asked).toEqual([]);
   });
 
   it('asks for optional inputs as well with --ask', async () => {
-    const service = await startScriptedServiceForTest(version(CONFIG), creation());
+    const service = await startScriptedServiceForTest(lookUpOf(CONFIG), creation());
     const flags = { input: ['place=Here'], ask: true };
     const { asked } = await runAtTerminal(service, VERSION, flags, ['mood', 'rainy']);
     expect(asked).toEqual(['mood']);
   });
 
-  it('refuses --ask if nobody can be asked', async () => {
-    expect(
-      (await runAgainst(await startScriptedServiceForTest(), ['run', VERSION, '--ask'])).exitCode,
-    ).toBe(EXIT.usage);
-    expect(
-      (
-        await runAgainst(
-          await startScriptedServiceForTest(),
-          ['run', VERSION, '--ask', '--no-input'],
-          PERSON,
-        )
-      ).exitCode,
-    ).toBe(EXIT.usage);
+  it.each([
+    { name: 'off a terminal', flags: [], options: {} },
+    { name: 'with --no-input', flags: ['--no-input'], options: PERSON },
+  ])('refuses --ask $name, where nobody can be asked', async ({ flags, options }) => {
+    const service = await startScriptedServiceForTest();
+    const { exitCode } = await runAgainst(service, ['run', VERSION, '--ask', ...flags], options);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('refuses invalid inputs before it asks for missing ones', async () => {
-    const service = await startScriptedServiceForTest(version(CONFIG));
+    const service = await startScriptedServiceForTest(lookUpOf(CONFIG));
     await expect(runAtTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(
       'did you mean rainy?',
     );
@@ -145,34 +140,29 @@ describe('run on a terminal', () => {
         expect: { path: `/prompt-versions/${PROMPT}` },
         answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
       },
-      { ...version({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },
+      { ...lookUpOf({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },
       creation(succeededRun(), { promptVersionId: VERSION, inputs: {} }),
     );
     const { stderr } = await runAtTerminal(service, PROMPT, {});
     expect(stderr).toContain('is a prompt; running its latest version');
   });
 
-  it('never asks with --no-input, nor in CI', async () => {
-    const home = createTemporaryDirectory();
-    const service = await startScriptedServiceForTest(creation(), creation());
-    expect(
-      (await runAgainst(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode,
-    ).toBe(0);
-    expect(
-      (await runAgainst(service, ['run', VERSION], { ...PERSON, home, env: { CI: 'true' } }))
-        .exitCode,
-    ).toBe(0);
+  it.each([
+    { name: 'with --no-input', flags: ['--no-input'], env: {} },
+    { name: 'in CI', flags: [], env: { CI: 'true' } },
+  ])('creates the run without a question $name', async ({ flags, env }) => {
+    const service = await startScriptedServiceForTest(creation());
+    const options = { ...PERSON, env };
+    expect((await runAgainst(service, ['run', VERSION, ...flags], options)).exitCode).toBe(0);
   });
 });
 
 describe('the progress of a run', () => {
-  const SPINNING = '⠋';
-
   it.each([
-    [['--no-spinner'], {}],
-    [[], { ACCESSIBLE: '1' }],
-  ])('prints plain lines of progress with %j %j', async (flags, env) => {
-    const polled = (runStatus: 'queued' | 'running' | 'succeeded') => ({
+    { name: '--no-spinner', flags: ['--no-spinner'], env: {} },
+    { name: 'ACCESSIBLE', flags: [], env: { ACCESSIBLE: '1' } },
+  ])('prints each status once, on a line, with $name', async ({ flags, env }) => {
+    const pollWithStatus = (runStatus: 'queued' | 'running' | 'succeeded') => ({
       expect: { path: `/runs/${RUN}` },
       answer: success(succeededRun({ runStatus })),
     });
@@ -182,10 +172,10 @@ describe('the progress of a run', () => {
         expect: { path: '/runs' },
         answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', { runId: RUN }),
       },
-      polled('queued'),
-      polled('queued'),
-      polled('running'),
-      polled('succeeded'),
+      pollWithStatus('queued'),
+      pollWithStatus('queued'),
+      pollWithStatus('running'),
+      pollWithStatus('succeeded'),
     );
     const { stderr } = await runAgainst(service, ['run', VERSION, ...flags], {
       terminal: { stderr: true },
@@ -202,9 +192,8 @@ describe('the progress of a run', () => {
   it('prints nothing with --quiet', async () => {
     const service = await startScriptedServiceForTest(creation());
     const options = { terminal: { stderr: true } };
-    expect(
-      (await runAgainst(service, ['run', VERSION, '--quiet', '--no-spinner'], options)).stderr(),
-    ).not.toContain(SPINNING);
+    const argv = ['run', VERSION, '--quiet', '--no-spinner'];
+    expect((await runAgainst(service, argv, options)).stderr()).toBe('');
   });
 });
 
@@ -219,21 +208,29 @@ describe('previews', () => {
   };
 
   it.each([
-    ['a pipe', ['run', VERSION], {}],
-    ['--no-preview', ['run', VERSION, '--no-preview'], { terminal: { stdout: true } }],
-    [
-      'a terminal that shows none',
-      ['run', VERSION],
-      { terminal: { stdout: true }, env: { TERM: 'dumb' } },
-    ],
-  ])('shows no preview with %s', async (_, argv, options) => {
+    { name: 'a pipe', argv: ['run', VERSION], options: {} },
+    {
+      name: '--no-preview',
+      argv: ['run', VERSION, '--no-preview'],
+      options: { terminal: { stdout: true } },
+    },
+    {
+      name: 'a terminal that shows none',
+      argv: ['run', VERSION],
+      options: { terminal: { stdout: true }, env: { TERM: 'dumb' } },
+    },
+  ])('shows no preview with $name', async ({ argv, options }) => {
     const service = await startServiceWithImage();
     const { stdout } = await runAgainst(service, argv, options);
     expect(stdout()).toBe(`${service.origin}/media/1\n`);
   });
 });
 
-it('run without a target offers the prompt files below the working directory, and runs the chosen one', async () => {
+/**
+ * Creates a directory with one prompt file to offer, `tea/green.prompt`, and with others that must
+ * not be offered: hidden, of a package, a part of others, or a link.
+ */
+function createDirectoryOfPromptFiles(): string {
   const home = createTemporaryDirectory();
   for (const folder of ['tea', 'node_modules', '.hidden']) {
     mkdirSync(path.join(home, folder));
@@ -246,12 +243,22 @@ it('run without a target offers the prompt files below the working directory, an
     symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
   }
 
+  return home;
+}
+
+const GREEN_TEA_FILE = path.join('tea', 'green.prompt');
+
+it('the prompt files that run offers are those of the user below the working directory', async () => {
+  expect(await listPromptFiles(createDirectoryOfPromptFiles())).toEqual([GREEN_TEA_FILE]);
+});
+
+it('run without a target asks for one, runs the chosen file, and shows how to repeat it', async () => {
+  const home = createDirectoryOfPromptFiles();
   const service = await startScriptedServiceForTest({
     expect: { path: '/prompts/publish', query: { q: 'GREEN' } },
     answer: success({ rows: [] }),
   });
-  const file = path.join('tea', 'green.prompt');
-  const prompter = createScriptedPrompter(['prompt', 'GREEN', file]);
+  const prompter = createScriptedPrompter(['prompt', 'GREEN', GREEN_TEA_FILE]);
   const { ctx, stdout, stderr } = await testContext({
     ...PERSON,
     home,
@@ -262,8 +269,7 @@ it('run without a target offers the prompt files below the working directory, an
 
   expect(await runTarget(ctx, undefined, FLAGS)).toBe(0);
   expect(stdout()).toBe('Green tea.\n');
-  expect(await listPromptFiles(home)).toEqual([file]);
-  expect(stderr()).toContain(`To repeat it: promptrun run ${file}\n`);
+  expect(stderr()).toContain(`To repeat it: promptrun run ${GREEN_TEA_FILE}\n`);
 
   prompter.verify();
 });

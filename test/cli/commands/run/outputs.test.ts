@@ -11,24 +11,24 @@ describe('outputs on standard output', () => {
     ['Hello\n', 'Hello\n'],
     ['', '\n'],
     ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
-  ])('prints the text %j unchanged to a pipe, with a newline at its end', async (data, out) => {
+  ])('prints the text %j unchanged to a pipe, with a newline at its end', async (data, printed) => {
     const { stdoutBytes } = await runAgainst(
       await startServiceWithOutputs([textOutput(data)]),
       RUN_IT,
     );
-    expect(stdoutBytes()).toEqual(Buffer.from(out));
+    expect(stdoutBytes()).toEqual(Buffer.from(printed));
   });
 
   it.each([
     [null, 'null\n'],
     [7, '7\n'],
     [{ a: [true] }, '{"a":[true]}\n'],
-  ])('prints data that is not text as JSON: %j', async (data, out) => {
+  ])('prints data that is not text as JSON: %j', async (data, printed) => {
     const { exitCode, stdout } = await runAgainst(
       await startServiceWithOutputs([textOutput(data as unknown as string)]),
       RUN_IT,
     );
-    expect(stdout()).toBe(out);
+    expect(stdout()).toBe(printed);
     expect(exitCode).toBe(0);
   });
 
@@ -59,19 +59,19 @@ describe('outputs on standard output', () => {
   });
 
   it.each([
-    [
-      'https://example.com/a.mp4?b=1',
-      'https://example.com/a.mp4?b=1',
-      'https://example.com/a.mp4?b=1',
-    ],
-    [
-      'https://example.com/\u0007\u001b[31m',
-      'https://example.com/%07%1B[31m',
-      'https://example.com/^G^[[31m',
-    ],
+    {
+      data: 'https://example.com/a.mp4?b=1',
+      target: 'https://example.com/a.mp4?b=1',
+      shown: 'https://example.com/a.mp4?b=1',
+    },
+    {
+      data: 'https://example.com/\u0007\u001b[31m',
+      target: 'https://example.com/%07%1B[31m',
+      shown: 'https://example.com/^G^[[31m',
+    },
   ])(
-    'prints a URL as a link on a terminal that supports links: %j',
-    async (data, target, shown) => {
+    'prints a URL as a link on a terminal that supports links: $data',
+    async ({ data, target, shown }) => {
       const service = await startServiceWithOutputs([{ type: 'video', data }]);
       const { stdout } = await runAgainst(service, RUN_IT, {
         terminal: { stdout: true },
@@ -82,7 +82,7 @@ describe('outputs on standard output', () => {
   );
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'pictures/a.png'])(
-    'does not make a link of %s from a service',
+    'does not make a link of %s, which a service names',
     async data => {
       const { stdout } = await runAgainst(
         await startServiceWithOutputs([{ type: 'video', data }]),
@@ -104,7 +104,7 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe('https://a/ b\n');
   });
 
-  it('prints the outputs of a failed run, too', async () => {
+  it('prints the outputs of a failed run, and its errors on standard error', async () => {
     const service = await startServiceWithOutputs(
       [textOutput('half'), { type: 'error', data: 'broke' }],
       {
@@ -139,7 +139,7 @@ describe('outputs on standard output', () => {
     expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);
   });
 
-  it('prints only the data of the service with --json, with equal values', async () => {
+  it('prints the run with --json as the service sent it, with unknown fields', async () => {
     const run = succeededRun({
       outputs: [
         { type: 'text', data: '\u001bx', extra: [1] } as OutputItem,
@@ -163,17 +163,18 @@ describe('outputs on standard output', () => {
     ['outputs[0].data', 'Hello, Ada!\n'],
     ['tokens', '3\n'],
     ['nothing', 'null\n'],
-  ])('filters the run with --query %s', async (query, out) => {
+  ])('filters the run with --query %s', async (query, printed) => {
     const { stdout } = await runAgainst(
       await startServiceWithOutputs([textOutput('Hello, Ada!')]),
       [...RUN_IT, '--query', query],
     );
-    expect(stdout()).toBe(out);
+    expect(stdout()).toBe(printed);
   });
 
-  it('stops quietly if the reader closes the pipe', async () => {
+  it('stops quietly if the reader closes the pipe after the first output', async () => {
     const service = await startServiceWithOutputs([textOutput('one'), textOutput('two')]);
-    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { readerTakes: 4 });
+    const readerTakes = Buffer.byteLength('one\n');
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { readerTakes });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
   });
 });

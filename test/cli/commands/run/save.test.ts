@@ -24,6 +24,9 @@ import {
 } from './run-against-service.ts';
 import { PICTURE, RUN_IT, startServiceWithOutputs } from './service-with-outputs.ts';
 
+const EXPIRY = '2027-01-15T08:00:00.000Z';
+const EXPIRY_SECONDS = Date.parse(EXPIRY) / 1000;
+
 describe('--save', () => {
   const expectDownload = (answer: PlainAnswer): Exchange => ({
     expect: { method: 'GET', path: /^\/media/, headers: { authorization: null, cookie: null } },
@@ -62,7 +65,7 @@ describe('--save', () => {
     const home = createTemporaryDirectory();
     const outputs = [
       textOutput('words'),
-      { type: 'image', data: '/media/a?expires=1800000000' },
+      { type: 'image', data: `/media/a?expires=${EXPIRY_SECONDS}` },
       { type: 'error', data: 'no' },
       { type: 'video', data: '/media/b' },
     ];
@@ -95,39 +98,42 @@ describe('--save', () => {
         { name: `${RUN}-1.txt`, size: 5 },
         {
           name: `${RUN}-2.png`,
-          sourceUrl: `${service.origin}/media/a?expires=1800000000`,
+          sourceUrl: `${service.origin}/media/a?expires=${EXPIRY_SECONDS}`,
           size: PICTURE.length,
           sha256: createHash('sha256').update(PICTURE).digest('hex'),
-          urlExpiresAt: '2027-01-15T08:00:00.000Z',
+          urlExpiresAt: EXPIRY,
         },
+        // A day after the time of the test, because its URL doesn't say when it expires.
         { name: `${RUN}-4.mp4`, urlExpiresAt: '2026-01-03T03:04:05.000Z' },
       ],
     });
   });
 
-  it('overwrites existing files only with --force', async () => {
-    const home = createTemporaryDirectory();
-    const out = path.join(home, `${RUN}-1.png`);
-    writeFileSync(out, 'mine');
-    const outputs = [{ type: 'image', data: '/media/a' }];
-    const saved = await runAgainst(
-      await startServiceWith(outputs, expectDownload(createImageAnswer())),
-      [...RUN_IT, '--save'],
-      {
-        home,
-      },
-    );
+  describe('if a file of the same name exists', () => {
+    const FILE_NAME = `${RUN}-1.png`;
 
-    expect(saved.stdout()).toBe(`${RUN}-1_1.png\n`);
-    expect(readFileSync(out, 'utf8')).toBe('mine');
+    async function saveOverExistingFile(...flags: string[]) {
+      const home = createTemporaryDirectory();
+      writeFileSync(path.join(home, FILE_NAME), 'mine');
+      const service = await startServiceWith(
+        [{ type: 'image', data: '/media/a' }],
+        expectDownload(createImageAnswer()),
+      );
+      const { stdout } = await runAgainst(service, [...RUN_IT, '--save', ...flags], { home });
+      return { stdout: stdout(), existingFile: readFileSync(path.join(home, FILE_NAME)) };
+    }
 
-    const forced = await runAgainst(
-      await startServiceWith(outputs, expectDownload(createImageAnswer())),
-      [...RUN_IT, '--save', '--force'],
-      { home },
-    );
-    expect(forced.stdout()).toBe(`${RUN}-1.png\n`);
-    expect(readFileSync(out)).toEqual(PICTURE);
+    it('chooses another name', async () => {
+      const { stdout, existingFile } = await saveOverExistingFile();
+      expect(stdout).toBe(`${RUN}-1_1.png\n`);
+      expect(existingFile.toString()).toBe('mine');
+    });
+
+    it('overwrites it with --force', async () => {
+      const { stdout, existingFile } = await saveOverExistingFile('--force');
+      expect(stdout).toBe(`${FILE_NAME}\n`);
+      expect(existingFile).toEqual(PICTURE);
+    });
   });
 
   it('prints the path of each saved output in JSON', async () => {
@@ -145,18 +151,22 @@ describe('--save', () => {
     expect(stdout()).toBe(`${path.join('x', `${RUN}-1.png`)}\n`);
   });
 
-  it.each<[string, PlainAnswer, string]>([
-    ['has expired', { status: 403, body: 'no' }, 'live 24 hours'],
-    [
-      'is a page',
-      { headers: { 'content-type': 'text/html' }, body: '<html>' },
-      'returns text/html, not an image',
-    ],
-    ['is cut short', { ...createImageAnswer(), cutAfter: 10 }, 'no complete answer'],
-    ['is empty', createImageAnswer(Buffer.alloc(0)), 'returned no bytes'],
+  it.each<{ name: string; answer: PlainAnswer; message: string }>([
+    { name: 'has expired', answer: { status: 403, body: 'no' }, message: 'live 24 hours' },
+    {
+      name: 'is a page',
+      answer: { headers: { 'content-type': 'text/html' }, body: '<html>' },
+      message: 'returns text/html, not an image',
+    },
+    {
+      name: 'is cut short',
+      answer: { ...createImageAnswer(), cutAfter: 10 },
+      message: 'no complete answer',
+    },
+    { name: 'is empty', answer: createImageAnswer(Buffer.alloc(0)), message: 'returned no bytes' },
   ])(
-    'exits with 1 if an image %s, after the results are printed, and leaves no partial file',
-    async (_, answer, why) => {
+    'exits with 1 if an image $name, after the results are printed, and leaves no partial file',
+    async ({ answer, message }) => {
       const home = createTemporaryDirectory();
       const service = await startServiceWith(
         [textOutput('good'), { type: 'image', data: '/media/a' }],
@@ -176,14 +186,26 @@ describe('--save', () => {
       expect(stderr()).toMatch(
         /^note: saved to out[\\/].*-1\.txt\nerror: output 2 was not saved: /,
       );
-      expect(stderr()).toContain(why);
-      expect(stderr().includes('Try again with')).toBe(why !== 'live 24 hours');
+      expect(stderr()).toContain(message);
       expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([
         `${RUN}-1.txt`,
         `${RUN}.json`,
       ]);
     },
   );
+
+  it.each([
+    { name: 'does not propose to try again', status: 403, proposals: 0 },
+    { name: 'proposes to try again', status: 500, proposals: 1 },
+  ])('$name if an image is answered with HTTP $status', async ({ status, proposals }) => {
+    const service = await startServiceWith([{ type: 'image', data: '/media/a' }], {
+      ...expectDownload({ status, body: 'no' }),
+      times: 'any',
+    });
+    const { stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out']);
+    expect(stderr()).toContain('error: output 1 was not saved: ');
+    expect(stderr().match(/Try again with/gu) ?? []).toHaveLength(proposals);
+  });
 
   it('names the run if --query fails on its result', async () => {
     const service = await startServiceWith([textOutput('good')]);
@@ -200,30 +222,34 @@ describe('--save', () => {
     });
   });
 
-  it.each<[string, RegExp]>([
-    ['out', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
-    ['out/pictures', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
-    ...(process.platform === 'linux'
-      ? ([
-          [
-            '/proc/x',
-            /^error: --save: files can't be created in \/proc: the system doesn't allow it /,
-          ],
-        ] as [string, RegExp][])
-      : []),
-  ])('refuses --save %s before anything is sent', async (place, message) => {
-    const home = createTemporaryDirectory();
-    writeFileSync(path.join(home, 'out'), 'a file');
-    const { exitCode, stderr } = await runAgainst(
-      await startScriptedServiceForTest(),
-      [...RUN_IT, '--save', place],
-      { home },
-    );
+  it.each(['out', 'out/pictures'])(
+    'refuses --save %s before anything is sent if out is a file',
+    async directory => {
+      const home = createTemporaryDirectory();
+      writeFileSync(path.join(home, 'out'), 'a file');
+      const { exitCode, stderr } = await runAgainst(
+        await startScriptedServiceForTest(),
+        [...RUN_IT, '--save', directory],
+        { home },
+      );
 
-    expect(exitCode).toBe(EXIT.usage);
-    expect(stderr()).toMatch(message);
-    expect(readdirSync(home)).toEqual(['out']);
-  });
+      expect(exitCode).toBe(EXIT.usage);
+      expect(stderr()).toMatch(/^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/);
+      expect(readdirSync(home)).toEqual(['out']);
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'refuses a directory in which the system lets nobody write, before anything is sent',
+    async () => {
+      const service = await startScriptedServiceForTest();
+      const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, '--save', '/proc/x']);
+      expect(exitCode).toBe(EXIT.usage);
+      expect(stderr()).toContain(
+        "--save: files can't be created in /proc: the system doesn't allow it",
+      );
+    },
+  );
 
   it('exits with 1 after printing the results if the directory can no longer be created', async () => {
     const home = createTemporaryDirectory();
@@ -284,7 +310,8 @@ describe('--save -', () => {
       await startServiceWithOutputs([textOutput('a\u0000b')]),
       [...RUN_IT, '--save', '-'],
     );
-    expect([stdoutBytes(), stderr()]).toEqual([Buffer.from('a\u0000b'), '']);
+    expect(stdoutBytes()).toEqual(Buffer.from('a\u0000b'));
+    expect(stderr()).toBe('');
   });
 
   it('writes the bytes of an image', async () => {
@@ -307,13 +334,13 @@ describe('--save -', () => {
   });
 
   it.each([
-    [50, '-'],
-    [90, '-'],
-    [50, 'out'],
-    [90, 'out'],
+    { retryAfterSeconds: 50, target: '-', repetition: `promptrun runs save ${RUN} --to -\n` },
+    { retryAfterSeconds: 90, target: '-', repetition: `promptrun runs save ${RUN} --to -\n` },
+    { retryAfterSeconds: 50, target: 'out', repetition: `promptrun runs save ${RUN}\n` },
+    { retryAfterSeconds: 90, target: 'out', repetition: `promptrun runs save ${RUN}\n` },
   ])(
-    'names the run if its media is ready only after --timeout: %i s, --save %s',
-    async (retryAfterSeconds, place) => {
+    'says how to save to $target what is ready only after --timeout, in $retryAfterSeconds s',
+    async ({ retryAfterSeconds, target, repetition }) => {
       const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
         'retry-after': String(retryAfterSeconds),
       });
@@ -328,7 +355,7 @@ describe('--save -', () => {
         { expect: { path: '/media/1' }, answer: busy },
       );
 
-      const args = [...RUN_IT, '--timeout', '40s', '--save', place];
+      const args = [...RUN_IT, '--timeout', '40s', '--save', target];
 
       const sleep = (_: number, signal?: AbortSignal): Promise<void> =>
         new Promise((_resolve, reject) => {
@@ -336,9 +363,8 @@ describe('--save -', () => {
         });
 
       const { exitCode, stderr } = await runAgainst(service, args, { clock: { sleep } });
-      const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
 
-      expect(stderr()).toContain(again);
+      expect(stderr()).toContain(repetition);
       expect(exitCode).toBe(EXIT.waitTimeout);
     },
   );
@@ -346,34 +372,25 @@ describe('--save -', () => {
   it.each([
     [[textOutput('a'), textOutput('b')], '2 outputs'],
     [[], 'no output'],
-  ])('refuses the outputs %j, and names the run', async (outputs, why) => {
+  ])('refuses the outputs %j, and names the run', async (outputs, problem) => {
     const { stdout, stderr, exitCode } = await runAgainst(await startServiceWithOutputs(outputs), [
       ...RUN_IT,
       '--save',
       '-',
     ]);
-    expect(stderr()).toContain(`error: run ${RUN} has ${why}`);
+    expect(stderr()).toContain(`error: run ${RUN} has ${problem}`);
     expect(stderr()).toContain(`promptrun runs save ${RUN} --to <dir>`);
     expect(stdout()).toBe('');
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('refuses --json and a terminal before anything is sent', async () => {
-    const json = await runAgainst(await startScriptedServiceForTest(), [
-      ...RUN_IT,
-      '--save',
-      '-',
-      '--json',
-    ]);
-    const terminal = await runAgainst(
-      await startScriptedServiceForTest(),
-      [...RUN_IT, '--save', '-'],
-      {
-        terminal: { stdout: true },
-      },
-    );
-    expect(json.exitCode).toBe(EXIT.usage);
-    expect(terminal.exitCode).toBe(EXIT.usage);
+  it.each([
+    { name: 'with --json', flags: ['--json'], options: {} },
+    { name: 'on a terminal', flags: [], options: { terminal: { stdout: true } } },
+  ])('is refused $name, before anything is sent', async ({ flags, options }) => {
+    const argv = [...RUN_IT, '--save', '-', ...flags];
+    const { exitCode } = await runAgainst(await startScriptedServiceForTest(), argv, options);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('reports the errors of a failed run, and exits with 5', async () => {

@@ -12,7 +12,7 @@ import {
 import { PROMPT, RUN, succeededRun, VERSION } from './run-against-service.ts';
 
 /** A creation that is answered before its run has ended. */
-export const stillRunning: Exchange = {
+export const creationOfRunningRun: Exchange = {
   expect: { method: 'POST', path: '/runs' },
   answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }),
 };
@@ -23,15 +23,15 @@ export const pollOf = (run: Partial<Run>): Exchange => ({
   answer: success(succeededRun(run)),
 });
 
-export const running = pollOf({ runStatus: 'running', outputs: [], tokens: 0 });
+export const pollOfRunningRun = pollOf({ runStatus: 'running', outputs: [], tokens: 0 });
 
-export const noSuchRun: Exchange = {
+export const pollOfUnknownRun: Exchange = {
   expect: { path: `/runs/${RUN}` },
   answer: failure(404, 'NOT_FOUND_ERROR', 'gone'),
 };
 
-/** Returns a poll that is answered until the time is over. */
-export const outlasting = (runOut: () => void): Exchange => ({
+/** Returns polls of a run that never leaves the queue; the first one ends the hour. */
+export const pollsOfQueuedRun = (runOut: () => void): Exchange => ({
   expect: { path: `/runs/${RUN}` },
   times: 'any',
   answer: () => {
@@ -40,8 +40,8 @@ export const outlasting = (runOut: () => void): Exchange => ({
   },
 });
 
-/** Returns a creation with this answer, which is a fault or lacks a run. */
-export const unanswered = (answer: Exchange['answer']): Exchange => ({
+/** Returns a creation with this answer, mostly a fault or one without a run. */
+export const answerCreation = (answer: Exchange['answer']): Exchange => ({
   expect: { method: 'POST', path: '/runs' },
   answer,
 });
@@ -52,9 +52,9 @@ export const answerDated = (time: number, answer: PlainAnswer): PlainAnswer => (
   headers: { ...answer.headers, date: new Date(time).toUTCString() },
 });
 
-/** Returns a creation that gets no answer, and calls `runOut` when it comes. */
-export const silentUntil = (runOut: () => void): Exchange =>
-  unanswered(() => {
+/** Returns a creation that gets no answer; it ends the hour. */
+export const leaveCreationUnanswered = (runOut: () => void): Exchange =>
+  answerCreation(() => {
     runOut();
     return 'silence';
   });
@@ -81,13 +81,16 @@ export const runList = (...rows: object[]): Exchange => ({
 export const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 export const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
 
+const HOUR_MS = 3_600_000;
+
 export const readJournal = (home: string): unknown[] =>
   readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')
     .trim()
     .split('\n')
     .map(line => JSON.parse(line) as unknown);
 
-export const HOUR = ['--timeout', '1h'];
+/** `createHourglass` says when this time is over. */
+export const HOUR_TIMEOUT = ['--timeout', '1h'];
 
 /** Returns a search for `hello` that finds these slugs. */
 export function promptSearch(...slugs: string[]): Exchange {
@@ -105,9 +108,9 @@ export function promptSearch(...slugs: string[]): Exchange {
  */
 export function createHourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {
   let runOut = (): void => {};
-  const over = new Promise<void>(resolve => (runOut = resolve));
+  const hourIsOver = new Promise<void>(resolve => (runOut = resolve));
   const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-    if (ms >= 3_600_000) await over;
+    if (ms >= HOUR_MS) await hourIsOver;
     await new Promise(resolve => setImmediate(resolve));
     signal?.throwIfAborted();
   };

@@ -23,15 +23,15 @@ async function startStreamingModel(
   });
   const sendRest = async (): Promise<void> => {
     const openResponse = await response;
-    for (const piece of pieces.slice(1)) openResponse.write(chunk({ content: piece }));
-    openResponse.write(chunk({}, 'stop'));
+    for (const piece of pieces.slice(1)) openResponse.write(formatChunk({ content: piece }));
+    openResponse.write(formatChunk({}, 'stop'));
     openResponse.end('data: [DONE]\n\n');
   };
 
   const server = createServer((request, opened) => {
     request.resume();
     opened.writeHead(200, { 'content-type': 'text/event-stream' });
-    opened.write(chunk({ role: 'assistant', content: pieces[0] ?? '' }));
+    opened.write(formatChunk({ role: 'assistant', content: pieces[0] ?? '' }));
     resolveResponse(opened);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -50,7 +50,7 @@ async function startStreamingModel(
   return { home, sendRest };
 }
 
-function chunk(delta: object, finish_reason: string | null = null): string {
+function formatChunk(delta: object, finish_reason: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason }];
   return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'llama', choices })}\n\n`;
 }
@@ -59,12 +59,12 @@ async function waitForOutput(running: Captured, text: string): Promise<void> {
   while (!running.stdout().includes(text)) await new Promise(resolve => setImmediate(resolve));
 }
 
-const RUN = ['run', 'hello', '-i', 'name=Ada', '-m', 'llama'];
+const RUN_HELLO = ['run', 'hello', '-i', 'name=Ada', '-m', 'llama'];
 
 describe('streamed text', () => {
-  it('prints the pieces of a text on a terminal as they arrive, sanitised and once', async () => {
+  it('prints each piece of a text on a terminal once, as it arrives, without control characters', async () => {
     const { home, sendRest } = await startStreamingModel(['Good \u001b[2J', 'morning', ', Ada!']);
-    const running = startInProcess(RUN, {
+    const running = startInProcess(RUN_HELLO, {
       home,
       local: localService,
       terminal: { stdout: true, stderr: true },
@@ -76,19 +76,29 @@ describe('streamed text', () => {
     await sendRest();
     expect(await running.ended).toBe(0);
     expect(running.stdout()).toBe('Good ^[[2Jmorning, Ada!\n');
+  });
 
-    const again = startInProcess(['runs', 'get', '--last'], { home, local: localService });
-    await again.ended;
+  it('keeps the control characters of a text in the stored run', async () => {
+    const { home, sendRest } = await startStreamingModel(['Good \u001b[2J', 'morning', ', Ada!']);
+    const running = startInProcess(RUN_HELLO, { home, local: localService });
+    await sendRest();
+    expect(await running.ended).toBe(0);
 
-    expect(again.stdout()).toBe('Good \u001b[2Jmorning, Ada!\n');
+    const stored = startInProcess(['runs', 'get', '--last'], { home, local: localService });
+    await stored.ended;
+    expect(stored.stdout()).toBe('Good \u001b[2Jmorning, Ada!\n');
   });
 
   it.each([
-    ['a pipe', RUN, false],
-    ['--no-stream', [...RUN, '--no-stream'], true],
-  ])('prints the whole text at the end to %s', async (_, argv, stdout) => {
+    { name: 'a pipe', argv: RUN_HELLO, isTerminal: false },
+    { name: '--no-stream', argv: [...RUN_HELLO, '--no-stream'], isTerminal: true },
+  ])('prints the whole text at the end to $name', async ({ argv, isTerminal }) => {
     const { home, sendRest } = await startStreamingModel(['Good ', 'morning']);
-    const running = startInProcess(argv, { home, local: localService, terminal: { stdout } });
+    const running = startInProcess(argv, {
+      home,
+      local: localService,
+      terminal: { stdout: isTerminal },
+    });
     const firstOutput = waitForOutput(running, 'Good').then(() => running.stdout());
     await sendRest();
     expect(await running.ended).toBe(0);

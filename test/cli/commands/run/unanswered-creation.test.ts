@@ -21,37 +21,51 @@ import {
   succeededRun,
 } from './run-against-service.ts';
 import {
+  answerCreation,
   answerDated,
   createHourglass,
   EXCLUSIVE,
-  HOUR,
+  HOUR_TIMEOUT,
+  leaveCreationUnanswered,
   listedRun,
   pollOf,
   promptSearch,
   RUN_IT,
   readJournal,
   runList,
-  silentUntil,
-  unanswered,
 } from './scripted-runs.ts';
 
+const HOUR_MS = 3_600_000;
+
 describe('run without an answer to its creation', () => {
-  it.each<[string, Exchange['answer']]>([
-    ['a broken connection', 'reset-after-body'],
-    ['a closed connection', 'close'],
-    ['an answer cut short', answerDated(TEST_NOW, { ...success(succeededRun()), cutAfter: 20 })],
-    ["an intermediary's 502, whose clock is another", answerDated(TEST_NOW + 3_600_000, html(502))],
-    ["an intermediary's 504, whose clock is another", answerDated(TEST_NOW - 3_600_000, html(504))],
-    ['a 504 without a run id', answerDated(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
+  it.each<{ name: string; answer: Exchange['answer'] }>([
+    { name: 'a broken connection', answer: 'reset-after-body' },
+    { name: 'a closed connection', answer: 'close' },
+    {
+      name: 'an answer cut short',
+      answer: answerDated(TEST_NOW, { ...success(succeededRun()), cutAfter: 20 }),
+    },
+    {
+      name: "an intermediary's 502, whose clock is another",
+      answer: answerDated(TEST_NOW + HOUR_MS, html(502)),
+    },
+    {
+      name: "an intermediary's 504, whose clock is another",
+      answer: answerDated(TEST_NOW - HOUR_MS, html(504)),
+    },
+    {
+      name: 'a 504 without a run id',
+      answer: answerDated(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm')),
+    },
   ])(
-    'looks for the run after %s, names one that matches, and never sends the creation again',
-    async (_, answer) => {
+    'looks for the run after $name, names one that matches, and never sends the creation again',
+    async ({ answer }) => {
       const home = createTemporaryDirectory();
       const listWithMatch = runList(
         listedRun(RUN),
         listedRun(OTHER_RUN, { promptVersionId: PROMPT }),
       );
-      const service = await startScriptedServiceForTest(unanswered(answer), listWithMatch);
+      const service = await startScriptedServiceForTest(answerCreation(answer), listWithMatch);
       const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
 
       expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: '' });
@@ -64,14 +78,18 @@ describe('run without an answer to its creation', () => {
   );
 
   it.each([
-    ['the environment', EXCLUSIVE, []],
-    ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
+    { name: 'the environment', options: EXCLUSIVE, setUpCommands: [] },
+    {
+      name: 'the setting',
+      options: {},
+      setUpCommands: [['config', 'set', 'exclusiveKey', 'true']],
+    },
   ])(
-    'takes the run from the list if %s says that nobody else uses the key',
-    async (_, options, setUpCommands) => {
+    'takes the run from the list if $name says that nobody else uses the key',
+    async ({ options, setUpCommands }) => {
       const home = createTemporaryDirectory();
       const service = await startScriptedServiceForTest(
-        unanswered('reset-after-body'),
+        answerCreation('reset-after-body'),
         runList(listedRun(RUN)),
         pollOf({}),
       );
@@ -98,7 +116,7 @@ describe('run without an answer to its creation', () => {
   it('prints the status of the list with --no-wait, and marks the run as recovered', async () => {
     const listWithFailedRun = runList(listedRun(RUN, { runStatus: 'failed' }));
     const service = await startScriptedServiceForTest(
-      unanswered('reset-after-body'),
+      answerCreation('reset-after-body'),
       listWithFailedRun,
     );
     const { exitCode, stdout } = await runAgainst(
@@ -114,9 +132,9 @@ describe('run without an answer to its creation', () => {
   it('takes no run from the list while an earlier creation of the version is in doubt', async () => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(
-      unanswered('reset-after-body'),
+      answerCreation('reset-after-body'),
       runList(),
-      unanswered('reset-after-body'),
+      answerCreation('reset-after-body'),
       runList(listedRun(RUN)),
     );
 
@@ -130,7 +148,7 @@ describe('run without an answer to its creation', () => {
   it.each([500, 502, 503])("does not look for a run after the service's own %i", async status => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(
-      unanswered(failure(status, 'SERVER_ERROR', 'oops')),
+      answerCreation(failure(status, 'SERVER_ERROR', 'oops')),
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
 
@@ -143,8 +161,8 @@ describe('run without an answer to its creation', () => {
   it('never takes the run of an earlier creation that ended in a fault of the service', async () => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(
-      unanswered(failure(500, 'SERVER_ERROR', 'oops')),
-      unanswered('reset-before-body'),
+      answerCreation(failure(500, 'SERVER_ERROR', 'oops')),
+      answerCreation('reset-before-body'),
       runList(listedRun(RUN)),
     );
 
@@ -155,13 +173,13 @@ describe('run without an answer to its creation', () => {
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: '' });
   });
 
-  it.each<[string, Exchange['answer']]>([
-    ['a broken connection', 'reset-after-body'],
-    ["an intermediary's 502", html(502)],
-    ["the service's own 500", keepingKeys(failure(500, 'SERVER_ERROR', 'oops'))],
+  it.each<{ name: string; answer: Exchange['answer'] }>([
+    { name: 'a broken connection', answer: 'reset-after-body' },
+    { name: "an intermediary's 502", answer: html(502) },
+    { name: "the service's own 500", answer: keepingKeys(failure(500, 'SERVER_ERROR', 'oops')) },
   ])(
-    'sends the creation again under its key after %s if the service keeps such keys',
-    async (_, answer) => {
+    'sends the creation again under its key after $name if the service keeps such keys',
+    async ({ answer }) => {
       const keys: unknown[] = [];
       const noteKey = (call: { headers: Record<string, unknown> }): void => {
         keys.push(call.headers['idempotency-key']);
@@ -199,9 +217,9 @@ describe('run without an answer to its creation', () => {
 
   it('sends the creation again once the list shows that the service keeps keys', async () => {
     const service = await startScriptedServiceForTest(
-      unanswered('reset-after-body'),
+      answerCreation('reset-after-body'),
       { ...runList(), answer: keepingKeys(success({ rows: [listedRun(RUN)], hasMore: false })) },
-      unanswered(
+      answerCreation(
         keepingKeys(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN })),
       ),
       pollOf({}),
@@ -215,7 +233,7 @@ describe('run without an answer to its creation', () => {
     'names the candidates if several match, and how to get one: %j',
     async (...flags) => {
       const service = await startScriptedServiceForTest(
-        unanswered('reset-after-body'),
+        answerCreation('reset-after-body'),
         runList(listedRun(RUN), listedRun(OTHER_RUN)),
       );
       const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, ...flags]);
@@ -226,10 +244,13 @@ describe('run without an answer to its creation', () => {
     },
   );
 
-  it('reports the lost answer if no run matches', async () => {
+  it('reports the lost answer if the list has only runs that are older than the creation', async () => {
     const home = createTemporaryDirectory();
-    const old = listedRun(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
-    const service = await startScriptedServiceForTest(unanswered('reset-after-body'), runList(old));
+    const olderRun = listedRun(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
+    const service = await startScriptedServiceForTest(
+      answerCreation('reset-after-body'),
+      runList(olderRun),
+    );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
 
     expect(exitCode).toBe(EXIT.fault);
@@ -243,7 +264,7 @@ describe('run without an answer to its creation', () => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(
       { ...creation(), answer: answerDated(TEST_NOW, success(succeededRun({ runId: OTHER_RUN }))) },
-      unanswered('reset-after-body'),
+      answerCreation('reset-after-body'),
       runList(listedRun(RUN), listedRun(OTHER_RUN)),
       pollOf({}),
     );
@@ -253,17 +274,19 @@ describe('run without an answer to its creation', () => {
 
   it('compares the times of runs by the clock of the service', async () => {
     const service = await startScriptedServiceForTest(
-      unanswered(answerDated(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
+      answerCreation(answerDated(TEST_NOW - HOUR_MS, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
       {
         expect: {
           method: 'GET',
           path: '/runs',
-          query: { since: String((TEST_NOW - 3_600_000) / 1000) },
+          query: { since: String((TEST_NOW - HOUR_MS) / 1000) },
         },
         answer: answerDated(
-          TEST_NOW - 3_600_000,
+          TEST_NOW - HOUR_MS,
           success({
-            rows: [listedRun(RUN, { createdAt: new Date(TEST_NOW - 3_599_000).toISOString() })],
+            rows: [
+              listedRun(RUN, { createdAt: new Date(TEST_NOW - HOUR_MS + 1000).toISOString() }),
+            ],
             hasMore: false,
           }),
         ),
@@ -277,8 +300,10 @@ describe('run without an answer to its creation', () => {
     const home = createTemporaryDirectory();
     let release = (): void => {};
     const service = await startScriptedServiceForTest(
-      unanswered(() => new Promise(resolve => (release = () => resolve(success(succeededRun()))))),
-      unanswered('reset-after-body'),
+      answerCreation(
+        () => new Promise(resolve => (release = () => resolve(success(succeededRun())))),
+      ),
+      answerCreation('reset-after-body'),
       runList(listedRun(RUN)),
     );
     const first = startAgainst(service, RUN_IT, { home });
@@ -292,10 +317,10 @@ describe('run without an answer to its creation', () => {
     expect(await first.ended).toBe(0);
   });
 
-  it('is no longer in doubt after an error of the service', async () => {
+  it('notes a creation that the service refused as refused, not as lost', async () => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(
-      unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')),
+      answerCreation(failure(422, 'VALIDATION_ERROR', 'name is missing')),
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
 
@@ -316,7 +341,7 @@ describe('run without an answer to its creation', () => {
     async (signal, exitCode) => {
       const home = createTemporaryDirectory();
       const service = await startScriptedServiceForTest(
-        unanswered(() => {
+        answerCreation(() => {
           running.raise(signal);
           return 'silence';
         }),
@@ -332,10 +357,10 @@ describe('run without an answer to its creation', () => {
     },
   );
 
-  it('has made no run if Ctrl-C ends the wait after a 429', async () => {
+  it('says that no run was started if Ctrl-C ends the wait after a 429', async () => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(
-      unanswered(
+      answerCreation(
         failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' }),
       ),
     );
@@ -357,33 +382,36 @@ describe('run without an answer to its creation', () => {
 
   it('looks for the run once after --timeout', async () => {
     const { clock, runOut } = createHourglass();
-    const service = await startScriptedServiceForTest(silentUntil(runOut), runList(listedRun(RUN)));
-    const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
+    const service = await startScriptedServiceForTest(
+      leaveCreationUnanswered(runOut),
+      runList(listedRun(RUN)),
+    );
+    const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR_TIMEOUT], { clock });
     expect(exitCode).toBe(EXIT.waitTimeout);
     expect(stderr()).toContain(`It may be ${RUN}`);
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
-  it('asks for the run by its key if the service keeps it, and settles the journal', async () => {
+  it('finds the run by its key if the service keeps keys, once the creation has arrived', async () => {
     const home = createTemporaryDirectory();
-    const id = (): string => (readJournal(home)[0] as { id: string }).id;
+    const readKey = (): string => (readJournal(home)[0] as { id: string }).id;
 
-    const listByKey = (rows: () => object[]): Exchange => ({
+    const expectListByKey = (rows: () => object[]): Exchange => ({
       expect: { path: '/runs' },
       answer: call => {
-        expect(call.query['idempotencyKey']).toBe(id());
+        expect(call.query['idempotencyKey']).toBe(readKey());
         return keepingKeys(success({ rows: rows(), hasMore: false }));
       },
     });
 
     const service = await startScriptedServiceForTest(
-      unanswered(keepingKeys(html(502))),
-      unanswered(() => {
+      answerCreation(keepingKeys(html(502))),
+      answerCreation(() => {
         running.raise('SIGINT');
         return 'silence';
       }),
-      listByKey(() => []),
-      listByKey(() => [{ ...listedRun(OTHER_RUN), idempotencyKey: id() }]),
+      expectListByKey(() => []),
+      expectListByKey(() => [{ ...listedRun(OTHER_RUN), idempotencyKey: readKey() }]),
       { ...pollOf({ runId: OTHER_RUN }), expect: { path: `/runs/${OTHER_RUN}` }, times: 2 },
     );
     const running = startAgainst(service, RUN_IT, { home });
@@ -391,25 +419,25 @@ describe('run without an answer to its creation', () => {
     expect(await running.ended).toBe(EXIT.interrupted);
     expect(running.stderr()).toContain('promptrun runs wait --last\n');
 
-    const early = await runAgainst(service, ['runs', 'wait', '--last'], { home });
-    expect(early.stderr()).toContain('did not reach the service');
-    expect(early.exitCode).toBe(EXIT.notFound);
+    const beforeArrival = await runAgainst(service, ['runs', 'wait', '--last'], { home });
+    expect(beforeArrival.stderr()).toContain('did not reach the service');
+    expect(beforeArrival.exitCode).toBe(EXIT.notFound);
 
-    const arrived = await runAgainst(service, ['runs', 'wait', '--last'], { home });
-    expect(arrived.stdout()).toBe('Hello, Ada!\n');
-    expect(arrived.exitCode).toBe(0);
+    const afterArrival = await runAgainst(service, ['runs', 'wait', '--last'], { home });
+    expect(afterArrival.stdout()).toBe('Hello, Ada!\n');
+    expect(afterArrival.exitCode).toBe(0);
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });
     expect((await runAgainst(service, ['runs', 'get', '--last'], { home })).exitCode).toBe(0);
   });
 
   it.each([
-    ['other rows', true],
-    ['no word of idempotency', false],
-  ])('only names the run if an answer to its key has %s', async (_, showsKeySupport) => {
+    { name: 'other rows', showsKeySupport: true },
+    { name: 'no word of idempotency', showsKeySupport: false },
+  ])('only names the run if an answer to its key has $name', async ({ showsKeySupport }) => {
     const home = createTemporaryDirectory();
     const page = answerDated(TEST_NOW, success({ rows: [listedRun(RUN)], hasMore: false }));
     const service = await startScriptedServiceForTest(
-      unanswered('reset-after-body'),
+      answerCreation('reset-after-body'),
       runList(),
       { expect: { path: '/runs' }, answer: showsKeySupport ? keepingKeys(page) : page },
       { expect: { path: '/runs' }, answer: page },
@@ -425,19 +453,19 @@ describe('run without an answer to its creation', () => {
     const home = createTemporaryDirectory();
     const { clock, runOut } = createHourglass();
     const service = await startScriptedServiceForTest(
-      silentUntil(runOut),
+      leaveCreationUnanswered(runOut),
       runList(),
       runList(listedRun(RUN)),
       runList(listedRun(RUN)),
       pollOf({}),
     );
-    const given = await runAgainst(service, [...RUN_IT, ...HOUR], { home, clock });
+    const creation = await runAgainst(service, [...RUN_IT, ...HOUR_TIMEOUT], { home, clock });
 
-    expect(given.exitCode).toBe(EXIT.waitTimeout);
-    expect(given.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
+    expect(creation.exitCode).toBe(EXIT.waitTimeout);
+    expect(creation.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
 
-    const later = await runAgainst(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
-    expect({ exitCode: later.exitCode, stdout: later.stdout() }).toEqual({
+    const adoption = await runAgainst(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
+    expect({ exitCode: adoption.exitCode, stdout: adoption.stdout() }).toEqual({
       exitCode: 0,
       stdout: 'Hello, Ada!\n',
     });
@@ -448,7 +476,7 @@ describe('run without an answer to its creation', () => {
     async verb => {
       const home = createTemporaryDirectory();
       const script = [
-        unanswered('reset-after-body'),
+        answerCreation('reset-after-body'),
         runList(),
         runList(listedRun(RUN)),
         runList(listedRun(RUN)),

@@ -13,20 +13,20 @@ import {
 } from './run-against-service.ts';
 import {
   createHourglass,
-  HOUR,
-  noSuchRun,
-  outlasting,
+  creationOfRunningRun,
+  HOUR_TIMEOUT,
   pollOf,
+  pollOfRunningRun,
+  pollOfUnknownRun,
+  pollsOfQueuedRun,
   RUN_IT,
-  running,
-  stillRunning,
 } from './scripted-runs.ts';
 
 describe('waiting for a run', () => {
   it('polls the run to its end, through temporary faults', async () => {
     const service = await startScriptedServiceForTest(
-      stillRunning,
-      running,
+      creationOfRunningRun,
+      pollOfRunningRun,
       { expect: { path: `/runs/${RUN}` }, answer: failure(500, 'SERVER_ERROR', 'oops') },
       { expect: { path: `/runs/${RUN}` }, answer: 'reset-after-body' },
       { expect: { path: `/runs/${RUN}` }, answer: html(502) },
@@ -45,7 +45,7 @@ describe('waiting for a run', () => {
   });
 
   it('stops waiting on 401, with the run id in the error', async () => {
-    const service = await startScriptedServiceForTest(stillRunning, {
+    const service = await startScriptedServiceForTest(creationOfRunningRun, {
       expect: { path: `/runs/${RUN}` },
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
     });
@@ -54,35 +54,36 @@ describe('waiting for a run', () => {
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
-  it('polls for a minute if the service does not know the id that it returned', async () => {
-    const gone = { ...noSuchRun };
+  it('goes on polling if the service does not know at first the id that it returned', async () => {
     const service = await startScriptedServiceForTest(
-      stillRunning,
-      gone,
-      { ...gone },
+      creationOfRunningRun,
+      { ...pollOfUnknownRun, times: 2 },
       pollOf({}),
-      { ...stillRunning },
-      { ...gone, times: 'any' },
     );
-
     expect((await runAgainst(service, RUN_IT)).exitCode).toBe(0);
+  });
 
+  it('gives up a run that the service does not know after a minute, and creates no other', async () => {
     const clock = testClock();
+    const service = await startScriptedServiceForTest(creationOfRunningRun, {
+      ...pollOfUnknownRun,
+      times: 'any',
+    });
     const { exitCode, stdout } = await runAgainst(service, RUN_IT, { clock });
 
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.notFound, stdout: '' });
     expect(clock.now() - TEST_NOW).toBeGreaterThanOrEqual(60_000);
-    expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(2);
+    expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it.each([
     [[], `${RUN}\n`],
     [['--json'], `${JSON.stringify({ runId: RUN, runStatus: 'running' }, undefined, 2)}\n`],
     [['--query', 'runId'], `${RUN}\n`],
-  ])('does not wait with --no-wait %j', async (flags, out) => {
-    const service = await startScriptedServiceForTest(stillRunning);
+  ])('does not wait with --no-wait, but prints the run id: %j', async (flags, printed) => {
+    const service = await startScriptedServiceForTest(creationOfRunningRun);
     const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', ...flags]);
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: printed });
   });
 
   it('escapes control characters of a run id on a terminal', async () => {
@@ -103,35 +104,35 @@ describe('waiting for a run', () => {
 
   it.each([
     ['succeeded', 0],
-    ['failed', 5],
+    ['failed', EXIT.runFailed],
     ['queued', 0],
   ] as const)(
-    'prints the run id with --no-wait, too, if the run is %s immediately',
-    async (runStatus, code) => {
+    'prints the run id with --no-wait if the run is %s at once, and exits with %i',
+    async (runStatus, expectedExitCode) => {
       const run = succeededRun({ runStatus });
       const service = await startScriptedServiceForTest(creation(run), creation(run));
       const plain = await runAgainst(service, [...RUN_IT, '--no-wait']);
 
       expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
-        exitCode: code,
+        exitCode: expectedExitCode,
         stdout: `${RUN}\n`,
       });
 
       const json = await runAgainst(service, [...RUN_IT, '--no-wait', '--json']);
       expect(JSON.parse(json.stdout())).toEqual({ runId: RUN, runStatus });
-      expect(json.exitCode).toBe(code);
+      expect(json.exitCode).toBe(expectedExitCode);
     },
   );
 
   it.each([[[]], [['--json']], [['--query', 'tokens']]])(
-    'exits with 5 for a failed run with %j',
+    'exits with 5 for a run that failed while it waited, or at once: %j',
     async flags => {
       const failed: Partial<Run> = {
         runStatus: 'failed',
         outputs: [{ type: 'error', data: 'no luck' }],
       };
       const service = await startScriptedServiceForTest(
-        stillRunning,
+        creationOfRunningRun,
         pollOf(failed),
         creation(succeededRun(failed)),
       );
@@ -142,22 +143,31 @@ describe('waiting for a run', () => {
 
   it('stops waiting after --timeout, with the run id in the error', async () => {
     const { clock, runOut } = createHourglass();
-    const service = await startScriptedServiceForTest(stillRunning, running, outlasting(runOut));
-    const given = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
+    const service = await startScriptedServiceForTest(
+      creationOfRunningRun,
+      pollOfRunningRun,
+      pollsOfQueuedRun(runOut),
+    );
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR_TIMEOUT], {
+      clock,
+    });
 
-    expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({
+    expect({ exitCode, stdout: stdout() }).toEqual({
       exitCode: EXIT.waitTimeout,
       stdout: '',
     });
-    expect(given.stderr()).toBe(
+    expect(stderr()).toBe(
       `error: gave up waiting; run ${RUN} continues (WAIT_TIMEOUT)\nGet it with: promptrun runs wait ${RUN}\n`,
     );
   });
 
   it('prints the run id in the JSON error of a timeout', async () => {
     const { clock, runOut } = createHourglass();
-    const service = await startScriptedServiceForTest(stillRunning, outlasting(runOut));
-    const { stderr } = await runAgainst(service, [...RUN_IT, '--json', ...HOUR], { clock });
+    const service = await startScriptedServiceForTest(
+      creationOfRunningRun,
+      pollsOfQueuedRun(runOut),
+    );
+    const { stderr } = await runAgainst(service, [...RUN_IT, '--json', ...HOUR_TIMEOUT], { clock });
     expect(JSON.parse(stderr())).toEqual({
       status: 'WAIT_TIMEOUT',
       message: `gave up waiting; run ${RUN} continues. Get it with: promptrun runs wait ${RUN}`,
@@ -167,7 +177,7 @@ describe('waiting for a run', () => {
   });
 
   it('says after Ctrl-C that the run continues, and how to get it', async () => {
-    const service = await startScriptedServiceForTest(stillRunning, {
+    const service = await startScriptedServiceForTest(creationOfRunningRun, {
       expect: { path: `/runs/${RUN}` },
       answer: () => {
         running.raise('SIGINT');
@@ -185,10 +195,11 @@ describe('waiting for a run', () => {
 });
 
 it.each([[[]], [['--json']], [['--no-wait']]])(
-  'reports a result that could not be printed: %j',
+  'exits with 1 if the reader goes before the whole result is printed, and names the run: %j',
   async flags => {
     const service = await startScriptedServiceForTest(creation());
     const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...flags], {
+      // The shortest of the results is longer.
       readerTakes: 3,
     });
     expect(exitCode).toBe(EXIT.fault);

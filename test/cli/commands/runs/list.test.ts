@@ -389,14 +389,22 @@ describe('on a terminal', () => {
   });
 
   it.each([
-    [
-      60,
-      'beginnings of ids that tell them apart',
-      /^12345678 {2}succeeded .*\n12345679 {2}running /mu,
-    ],
-    [300, 'ids shortened before a name is cut', /^12345679 {2}running .*タワー {3,}2 hours/mu],
-    [400, 'ids whole', /^12345678-0000-4000-8000-000000000000 {2}succeeded /mu],
-  ])('fits %d columns, %s', async (columns, _, ids) => {
+    {
+      columns: 60,
+      name: 'beginnings of ids that tell them apart',
+      ids: /^12345678 {2}succeeded .*\n12345679 {2}running /mu,
+    },
+    {
+      columns: 300,
+      name: 'ids shortened before a name is cut',
+      ids: /^12345679 {2}running .*タワー {3,}2 hours/mu,
+    },
+    {
+      columns: 400,
+      name: 'ids whole',
+      ids: /^12345678-0000-4000-8000-000000000000 {2}succeeded /mu,
+    },
+  ])('fits $columns columns, $name', async ({ columns, ids }) => {
     const runId = '12345678-0000-4000-8000-000000000000';
     const odd = {
       runId: runId.replace('8', '9'),

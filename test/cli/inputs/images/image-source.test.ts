@@ -34,11 +34,14 @@ describe('an image in a file', () => {
     expect((await readImageBytes(image)).equals(largeImage)).toBe(true);
   });
 
-  it.each<[string, (file: string) => void]>([
-    ['grows', file => appendFileSync(file, 'more')],
-    ['shrinks', file => writeFileSync(file, largeImage.subarray(0, 1000))],
-    ['changes', file => writeFileSync(file, Buffer.from(largeImage).fill('y', 700_000))],
-  ])('that %s after the check is refused while it is sent', async (_, change) => {
+  it.each<{ name: string; change: (file: string) => void }>([
+    { name: 'grows', change: file => appendFileSync(file, 'more') },
+    { name: 'shrinks', change: file => writeFileSync(file, largeImage.subarray(0, 1000)) },
+    {
+      name: 'changes',
+      change: file => writeFileSync(file, Buffer.from(largeImage).fill('y', 700_000)),
+    },
+  ])('that $name after the check is refused while it is sent', async ({ change }) => {
     const { file, image } = await writeAndOpen(largeImage);
     change(file);
     await expect(readImageBytes(image)).rejects.toThrow(
@@ -64,19 +67,19 @@ describe('an image in a file', () => {
 
 describe('an image', () => {
   it.each([
-    ['a data URL', `data:image/png;base64,${png(2, 1).toString('base64')}`],
-    [
-      'a data URL with line breaks',
-      `data:image/png;base64,${png(2, 1)
+    { name: 'a data URL', url: `data:image/png;base64,${png(2, 1).toString('base64')}` },
+    {
+      name: 'a data URL with line breaks',
+      url: `data:image/png;base64,${png(2, 1)
         .toString('base64')
         .replace(/(.{20})/gu, '$1\n')}`,
-    ],
-    ['a data URL without a type', `data:;base64,${png(2, 1).toString('base64')}`],
-    [
-      'a percent-encoded data URL',
-      `data:image/png,${[...png(2, 1)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')}`,
-    ],
-  ])('may be given as %s', async (_, url) => {
+    },
+    { name: 'a data URL without a type', url: `data:;base64,${png(2, 1).toString('base64')}` },
+    {
+      name: 'a percent-encoded data URL',
+      url: `data:image/png,${[...png(2, 1)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')}`,
+    },
+  ])('may be given as $name', async ({ url }) => {
     const { ctx } = await testContext();
     expect(await readImageBytes((await openImage(ctx, url)) as BytesImage)).toEqual(png(2, 1));
   });

@@ -68,16 +68,24 @@ it.each([
 });
 
 it.each([
-  ['run two.prompt -i front=wide.png', EXIT.usage, 'missing input: back'],
-  ['run two.prompt --image side=wide.png', EXIT.usage, 'no image of the prompt is called "side"'],
-  [
-    'run two.prompt -i front=wide.png --image front=tall.png',
-    EXIT.usage,
-    'the image front is given twice',
-  ],
-  ['batch two.prompt --from outside.csv', EXIT.runFailed, 'lies outside'],
-  ['compare two.prompt two.prompt --from outside.csv', EXIT.usage, 'lies outside'],
-])('refuses %s', async (line, code, message) => {
+  { line: 'run two.prompt -i front=wide.png', code: EXIT.usage, message: 'missing input: back' },
+  {
+    line: 'run two.prompt --image side=wide.png',
+    code: EXIT.usage,
+    message: 'no image of the prompt is called "side"',
+  },
+  {
+    line: 'run two.prompt -i front=wide.png --image front=tall.png',
+    code: EXIT.usage,
+    message: 'the image front is given twice',
+  },
+  { line: 'batch two.prompt --from outside.csv', code: EXIT.runFailed, message: 'lies outside' },
+  {
+    line: 'compare two.prompt two.prompt --from outside.csv',
+    code: EXIT.usage,
+    message: 'lies outside',
+  },
+])('refuses $line', async ({ line, code, message }) => {
   const { exitCode, stderr, stdout } = await runCommand(createProject(), line);
   expect(stderr() + stdout()).toContain(message);
   expect(exitCode).toBe(code);

@@ -43,156 +43,171 @@ const BASE_URL_VARIABLE = 'PROMPTRUN_BASE_URL';
 const KEY_VARIABLE = 'PROMPTRUN_API_KEY';
 
 describe('the address and the key of requests', () => {
-  it.each<[string, Flags, Env, unknown]>([
-    ['the active profile', {}, {}, [WORK, 'work-key']],
-    [
-      'an empty environment is none',
-      {},
-      { [BASE_URL_VARIABLE]: '', [KEY_VARIABLE]: '', PROMPTRUN_PROFILE: '' },
-      [WORK, 'work-key'],
-    ],
-    [
-      'the environment wins over the profile',
-      {},
-      { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'env-key' },
-      [OTHER, 'env-key'],
-    ],
-    [
-      'a key alone wins over the key of the profile',
-      {},
-      { [KEY_VARIABLE]: 'env-key' },
-      [WORK, 'env-key'],
-    ],
-    [
-      'a flag wins over the environment',
-      { baseUrl: OTHER },
-      { [BASE_URL_VARIABLE]: WORK, [KEY_VARIABLE]: 'k' },
-      [OTHER, 'k'],
-    ],
-    [
-      '--profile wins over the environment',
-      { profile: 'work' },
-      { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
-      [WORK, 'work-key'],
-    ],
-    [
-      'PROMPTRUN_PROFILE chooses',
-      {},
-      { PROMPTRUN_PROFILE: 'bare', [KEY_VARIABLE]: 'k' },
-      ['https://bare.test/v1', 'k'],
-    ],
-    [
-      '--profile wins over PROMPTRUN_PROFILE',
-      { profile: 'work' },
-      { PROMPTRUN_PROFILE: 'bare' },
-      [WORK, 'work-key'],
-    ],
-    [
-      'local is built in',
-      { profile: 'local' },
-      { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
-      'embedded',
-    ],
-    [
-      'the stored key goes to its own origin',
-      { baseUrl: 'https://work.test' },
-      {},
-      [WORK, 'work-key'],
-    ],
-    [
-      'the stored key goes to no other origin',
-      { baseUrl: OTHER },
-      {},
-      '3: no key for other.test, given by --base-url',
-    ],
-    [
-      'the stored key does not go to another port',
-      { baseUrl: 'https://work.test:8443' },
-      {},
-      '3: no key for work.test:8443, given by --base-url',
-    ],
-    [
-      'the stored key does not go to a base URL of the environment',
-      {},
-      { [BASE_URL_VARIABLE]: OTHER },
-      '3: no key for other.test, given by PROMPTRUN_BASE_URL',
-    ],
-    [
-      'a profile with another base URL takes the key of the environment',
-      { profile: 'work', baseUrl: OTHER },
-      { [KEY_VARIABLE]: 'k' },
-      [OTHER, 'k'],
-    ],
-    [
-      'a profile without a key',
-      { profile: 'bare' },
-      {},
-      '3: no key for bare.test, given by profile bare',
-    ],
-    [
-      'a profile without a key takes the key of the environment',
-      { profile: 'bare' },
-      { [KEY_VARIABLE]: 'k' },
-      ['https://bare.test/v1', 'k'],
-    ],
-    [
-      'a profile does not take a key that belongs to another base URL',
-      { profile: 'bare' },
-      { [KEY_VARIABLE]: 'k', [BASE_URL_VARIABLE]: OTHER },
-      '3: no key for bare.test, given by profile bare',
-    ],
-    [
-      'no such profile',
-      { profile: 'wrok' },
-      {},
-      '2: --profile: unknown profile "wrok"; did you mean work?',
-    ],
-    [
-      'no such profile',
-      {},
-      { PROMPTRUN_PROFILE: 'x' },
-      '2: PROMPTRUN_PROFILE: unknown profile "x"',
-    ],
-    ['an empty profile', { profile: '' }, {}, '2: --profile: unknown profile ""'],
-    [
-      'a name of every object',
-      { profile: 'constructor' },
-      {},
-      '2: --profile: unknown profile "constructor"',
-    ],
-    ['an empty base URL', { baseUrl: '' }, {}, '2: --base-url: "" is not a URL'],
-    [
-      'a key with a line break',
-      { baseUrl: OTHER },
-      { [KEY_VARIABLE]: 'a\nb' },
-      '2: PROMPTRUN_API_KEY: the key contains a line break',
-    ],
-    [
-      'a key with a letter that no header can contain',
-      { baseUrl: OTHER },
-      { [KEY_VARIABLE]: 'schlüssel' },
-      "2: PROMPTRUN_API_KEY: the key contains characters that keys can't have",
-    ],
-  ])('%s: %j %j', async (_, flags, env, expected) => {
+  it.each<{ name: string; flags: Flags; env: Env; expected: unknown }>([
+    { name: 'the active profile', flags: {}, env: {}, expected: [WORK, 'work-key'] },
+    {
+      name: 'an empty environment is none',
+      flags: {},
+      env: { [BASE_URL_VARIABLE]: '', [KEY_VARIABLE]: '', PROMPTRUN_PROFILE: '' },
+      expected: [WORK, 'work-key'],
+    },
+    {
+      name: 'the environment wins over the profile',
+      flags: {},
+      env: { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'env-key' },
+      expected: [OTHER, 'env-key'],
+    },
+    {
+      name: 'a key alone wins over the key of the profile',
+      flags: {},
+      env: { [KEY_VARIABLE]: 'env-key' },
+      expected: [WORK, 'env-key'],
+    },
+    {
+      name: 'a flag wins over the environment',
+      flags: { baseUrl: OTHER },
+      env: { [BASE_URL_VARIABLE]: WORK, [KEY_VARIABLE]: 'k' },
+      expected: [OTHER, 'k'],
+    },
+    {
+      name: '--profile wins over the environment',
+      flags: { profile: 'work' },
+      env: { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
+      expected: [WORK, 'work-key'],
+    },
+    {
+      name: 'PROMPTRUN_PROFILE chooses',
+      flags: {},
+      env: { PROMPTRUN_PROFILE: 'bare', [KEY_VARIABLE]: 'k' },
+      expected: ['https://bare.test/v1', 'k'],
+    },
+    {
+      name: '--profile wins over PROMPTRUN_PROFILE',
+      flags: { profile: 'work' },
+      env: { PROMPTRUN_PROFILE: 'bare' },
+      expected: [WORK, 'work-key'],
+    },
+    {
+      name: 'local is built in',
+      flags: { profile: 'local' },
+      env: { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
+      expected: 'embedded',
+    },
+    {
+      name: 'the stored key goes to its own origin',
+      flags: { baseUrl: 'https://work.test' },
+      env: {},
+      expected: [WORK, 'work-key'],
+    },
+    {
+      name: 'the stored key goes to no other origin',
+      flags: { baseUrl: OTHER },
+      env: {},
+      expected: '3: no key for other.test, given by --base-url',
+    },
+    {
+      name: 'the stored key does not go to another port',
+      flags: { baseUrl: 'https://work.test:8443' },
+      env: {},
+      expected: '3: no key for work.test:8443, given by --base-url',
+    },
+    {
+      name: 'the stored key does not go to a base URL of the environment',
+      flags: {},
+      env: { [BASE_URL_VARIABLE]: OTHER },
+      expected: '3: no key for other.test, given by PROMPTRUN_BASE_URL',
+    },
+    {
+      name: 'a profile with another base URL takes the key of the environment',
+      flags: { profile: 'work', baseUrl: OTHER },
+      env: { [KEY_VARIABLE]: 'k' },
+      expected: [OTHER, 'k'],
+    },
+    {
+      name: 'a profile without a key',
+      flags: { profile: 'bare' },
+      env: {},
+      expected: '3: no key for bare.test, given by profile bare',
+    },
+    {
+      name: 'a profile without a key takes the key of the environment',
+      flags: { profile: 'bare' },
+      env: { [KEY_VARIABLE]: 'k' },
+      expected: ['https://bare.test/v1', 'k'],
+    },
+    {
+      name: 'a profile does not take a key that belongs to another base URL',
+      flags: { profile: 'bare' },
+      env: { [KEY_VARIABLE]: 'k', [BASE_URL_VARIABLE]: OTHER },
+      expected: '3: no key for bare.test, given by profile bare',
+    },
+    {
+      name: 'no such profile',
+      flags: { profile: 'wrok' },
+      env: {},
+      expected: '2: --profile: unknown profile "wrok"; did you mean work?',
+    },
+    {
+      name: 'no such profile',
+      flags: {},
+      env: { PROMPTRUN_PROFILE: 'x' },
+      expected: '2: PROMPTRUN_PROFILE: unknown profile "x"',
+    },
+    {
+      name: 'an empty profile',
+      flags: { profile: '' },
+      env: {},
+      expected: '2: --profile: unknown profile ""',
+    },
+    {
+      name: 'a name of every object',
+      flags: { profile: 'constructor' },
+      env: {},
+      expected: '2: --profile: unknown profile "constructor"',
+    },
+    {
+      name: 'an empty base URL',
+      flags: { baseUrl: '' },
+      env: {},
+      expected: '2: --base-url: "" is not a URL',
+    },
+    {
+      name: 'a key with a line break',
+      flags: { baseUrl: OTHER },
+      env: { [KEY_VARIABLE]: 'a\nb' },
+      expected: '2: PROMPTRUN_API_KEY: the key contains a line break',
+    },
+    {
+      name: 'a key with a letter that no header can contain',
+      flags: { baseUrl: OTHER },
+      env: { [KEY_VARIABLE]: 'schlüssel' },
+      expected: "2: PROMPTRUN_API_KEY: the key contains characters that keys can't have",
+    },
+  ])('$name: $flags $env', async ({ flags, env, expected }) => {
     expect(await resolveToText(flags, env)).toEqual(expected);
   });
 
-  it.each<[string, Flags, Env, unknown]>([
-    ['the embedded service', {}, {}, 'embedded'],
-    [
-      'a key without a base URL',
-      {},
-      { [KEY_VARIABLE]: 'k' },
-      '2: PROMPTRUN_API_KEY is set, but no base URL',
-    ],
-    [
-      'a base URL without a key',
-      {},
-      { [BASE_URL_VARIABLE]: OTHER },
-      '3: no key for other.test, given by PROMPTRUN_BASE_URL',
-    ],
-    ['both', {}, { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' }, [OTHER, 'k']],
-  ])('with nothing configured, %s', async (_, flags, env, expected) => {
+  it.each<{ name: string; flags: Flags; env: Env; expected: unknown }>([
+    { name: 'the embedded service', flags: {}, env: {}, expected: 'embedded' },
+    {
+      name: 'a key without a base URL',
+      flags: {},
+      env: { [KEY_VARIABLE]: 'k' },
+      expected: '2: PROMPTRUN_API_KEY is set, but no base URL',
+    },
+    {
+      name: 'a base URL without a key',
+      flags: {},
+      env: { [BASE_URL_VARIABLE]: OTHER },
+      expected: '3: no key for other.test, given by PROMPTRUN_BASE_URL',
+    },
+    {
+      name: 'both',
+      flags: {},
+      env: { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
+      expected: [OTHER, 'k'],
+    },
+  ])('with nothing configured, $name', async ({ flags, env, expected }) => {
     expect(await resolveToText(flags, env, noSettings())).toEqual(expected);
   });
 

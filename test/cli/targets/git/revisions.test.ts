@@ -233,10 +233,13 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
 
 describe.runIf(hasGit)('a revision that the user did not type', () => {
   it.each([
-    ['a target', 'target: ./x.prompt@git:HEAD\ncases: [{}]\n'],
-    ['an alias', 'target: old\ncases: [{}]\n'],
-    ['an input', 'target: ./x.prompt\ncases: [{ inputs: { a: "@x.prompt@git:HEAD" } }]\n'],
-  ])('is refused in a test file as %s', async (_, content) => {
+    { name: 'a target', content: 'target: ./x.prompt@git:HEAD\ncases: [{}]\n' },
+    { name: 'an alias', content: 'target: old\ncases: [{}]\n' },
+    {
+      name: 'an input',
+      content: 'target: ./x.prompt\ncases: [{ inputs: { a: "@x.prompt@git:HEAD" } }]\n',
+    },
+  ])('is refused in a test file as $name', async ({ content }) => {
     writeFileSync(path.join(clone, 'y.test.yaml'), content);
     await run(['alias', 'set', 'old', `${clone}/x.prompt@git:HEAD`]);
     const { exitCode, stdout, stderr } = await run(['test', 'clone']);
