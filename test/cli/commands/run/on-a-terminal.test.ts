@@ -121,7 +121,7 @@ describe('run on a terminal', () => {
   it.each([
     { name: 'off a terminal', flags: [], options: {} },
     { name: 'with --no-input', flags: ['--no-input'], options: PERSON },
-  ])('refuses --ask $name, where nobody can be asked', async ({ flags, options }) => {
+  ])('refuses --ask $name, because nobody can be asked', async ({ flags, options }) => {
     const service = await startScriptedServiceForTest();
     const { exitCode } = await runAgainst(service, ['run', VERSION, '--ask', ...flags], options);
     expect(exitCode).toBe(EXIT.usage);

@@ -54,7 +54,7 @@ describe('waiting for a run', () => {
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
-  it('goes on polling if the service does not know at first the id that it returned', async () => {
+  it('continues to poll if the service does not know at first the id that it returned', async () => {
     const service = await startScriptedServiceForTest(
       creationOfRunningRun,
       { ...pollOfUnknownRun, times: 2 },
