@@ -11,7 +11,7 @@ import {
 } from '../../src/index.ts';
 import { TestService } from '../support/local-service.ts';
 
-// Code of people who use the package as a library, against the real local service.
+// Code as users of the library write it, against the real local service.
 
 let local: TestService;
 let service: PromptService;

@@ -32,12 +32,12 @@ describe('the library', () => {
   });
 
   it.each([
-    ['no URL', 'service.example'],
-    ['another protocol', 'ftp://service.example'],
-    ['a password', 'https://user:pass@service.example'],
-    ['a query', 'https://service.example/v1?a=b'],
-    ['plain http to another machine', 'http://service.example/v1'],
-  ])('refuses a base URL with %s', (_, baseUrl) => {
+    { name: 'no protocol', baseUrl: 'service.example' },
+    { name: 'another protocol', baseUrl: 'ftp://service.example' },
+    { name: 'a password', baseUrl: 'https://user:pass@service.example' },
+    { name: 'a query', baseUrl: 'https://service.example/v1?a=b' },
+    { name: 'plain http to another machine', baseUrl: 'http://service.example/v1' },
+  ])('refuses a base URL with $name', ({ baseUrl }) => {
     expect(() => new library.PromptService({ baseUrl, apiKey: 'key' })).toThrow(
       library.InvalidRequestError,
     );
@@ -49,42 +49,28 @@ describe('the library', () => {
   });
 
   it.each([
-    ['http://localhost:8787', 'http://localhost:8787/v1'],
-    ['https://service.example', 'https://service.example/v1'],
-    ['https://service.example/v1/', 'https://service.example/v1'],
-    ['https://service.example/prompts//', 'https://service.example/prompts/v1'],
-  ])('takes %s as %s', (address, baseUrl) => {
-    expect(new library.PromptService({ baseUrl: address, apiKey: 'key' }).baseUrl).toBe(baseUrl);
+    { option: 'http://localhost:8787', baseUrl: 'http://localhost:8787/v1' },
+    { option: 'https://service.example', baseUrl: 'https://service.example/v1' },
+    { option: 'https://service.example/v1/', baseUrl: 'https://service.example/v1' },
+    { option: 'https://service.example/prompts//', baseUrl: 'https://service.example/prompts/v1' },
+  ])('takes the base URL $option as $baseUrl', ({ option, baseUrl }) => {
+    expect(new library.PromptService({ baseUrl: option, apiKey: 'key' }).baseUrl).toBe(baseUrl);
   });
 
-  it.each(['', ' key', 'key\n', 'schlüssel', undefined])(
-    'refuses the key %j without repeating it',
-    apiKey => {
-      const options = { baseUrl: 'https://service.example', apiKey: apiKey as string };
-      const createService = (): unknown => new library.PromptService(options);
-      expect(createService).toThrow(library.InvalidRequestError);
-      expect(createService).toThrow(/^(?!.*schlüssel)/);
-    },
-  );
+  it.each(['', ' key', 'key\n', 'schlüssel', undefined])('refuses the key %j', apiKey => {
+    const options = { baseUrl: 'https://service.example', apiKey: apiKey as string };
+    expect(() => new library.PromptService(options)).toThrow(library.InvalidRequestError);
+  });
+
+  it('does not repeat a refused key in its error', () => {
+    const options = { baseUrl: 'https://service.example', apiKey: 'schlüssel' };
+    const createService = (): unknown => new library.PromptService(options);
+    expect(createService).toThrow(library.InvalidRequestError);
+    expect(createService).not.toThrow('schlüssel');
+  });
 
   it("trusts Node's extra authorities, but takes no address or proxy from the environment", async () => {
-    const server = createServer(
-      { cert: CERTIFICATE, key: CERTIFICATE_KEY },
-      (request, response) => {
-        response.end(
-          JSON.stringify({
-            status: 'SUCCESS',
-            data: { username: request.headers.authorization?.slice(0, 10) },
-          }),
-        );
-      },
-    );
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const baseUrl = await startKeyEchoServer();
     const ca = path.join(home, 'ca.pem');
     await writeFile(ca, CERTIFICATE);
     const proxy = await findDeadBaseUrl();
@@ -119,17 +105,21 @@ describe('the package', () => {
   });
 
   it.runIf(hasLinks).each([
-    [
-      'an ES module',
-      'caller.mts',
-      "import { type ClientOptions, PromptService, type Run } from 'promptrun';",
-    ],
-    [
-      'a CommonJS module',
-      'caller.cts',
-      "import promptrun = require('promptrun');\nimport PromptService = promptrun.PromptService;\ntype ClientOptions = promptrun.ClientOptions;\ntype Run = promptrun.Run;",
-    ],
-  ])('has types that are whole for %s', async (_, name, imports) => {
+    {
+      name: 'an ES module',
+      fileName: 'caller.mts',
+      imports: "import { type ClientOptions, PromptService, type Run } from 'promptrun';",
+    },
+    {
+      name: 'a CommonJS module',
+      fileName: 'caller.cts',
+      imports: `
+        import promptrun = require('promptrun');
+        import PromptService = promptrun.PromptService;
+        type ClientOptions = promptrun.ClientOptions;
+        type Run = promptrun.Run;`,
+    },
+  ])('has types with which $name compiles strictly', async ({ fileName, imports }) => {
     const caller = `${imports}
       declare const options: ClientOptions;
       const service = new PromptService(options);
@@ -149,11 +139,11 @@ describe('the package', () => {
       await symlink(path.join(root, 'node_modules', types), path.join(home, 'node_modules', types));
     }
 
-    await writeFile(path.join(home, name), caller);
+    await writeFile(path.join(home, fileName), caller);
     const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
     const options =
       '--noEmit --strict --target es2022 --module nodenext --skipLibCheck false --types node';
-    const compilation = spawnSync(process.execPath, [compiler, ...options.split(' '), name], {
+    const compilation = spawnSync(process.execPath, [compiler, ...options.split(' '), fileName], {
       cwd: home,
     });
 
@@ -161,6 +151,24 @@ describe('the package', () => {
     expect(compilation.status).toBe(0);
   });
 });
+
+/**
+ * Starts a service over HTTPS until the end of the test. The name of its user is the beginning of
+ * the header with the key: the client replaces a whole key in what it returns.
+ */
+async function startKeyEchoServer(): Promise<string> {
+  const tls = { cert: CERTIFICATE, key: CERTIFICATE_KEY };
+  const server = createServer(tls, ({ headers }, response) => {
+    const account = { username: headers.authorization?.slice(0, 'Bearer a-k'.length) };
+    response.end(JSON.stringify({ status: 'SUCCESS', data: account }));
+  });
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return `https://localhost:${(server.address() as AddressInfo).port}`;
+}
 
 /** Runs a script that imports the built package by its name. */
 async function runScript(

@@ -1,9 +1,9 @@
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport } from '../../../src/client/http/undici-transport.ts';
-import { TestClient } from '../../support/client.ts';
+import { TestClient, testClient } from '../../support/client.ts';
 import {
   type Call,
   type ScriptedService,
@@ -13,9 +13,16 @@ import {
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const request = { promptVersionId: 'v', inputs: {} };
-const GET = 'get';
-const POST = 'post';
-const POST_WITH_KEY = 'post with key';
+
+/** What a client does next: a request, or a pause without any. */
+type Step = 'GET' | 'POST' | 'POST with key' | { readonly idleMs: number };
+
+const GET = 'GET';
+const POST = 'POST';
+const POST_WITH_KEY = 'POST with key';
+
+/** Longer than a connection may be idle before a POST is not sent over it any more. */
+const OVER_A_SECOND = { idleMs: 1100 };
 
 describe('the connections of requests', () => {
   let service: ScriptedService;
@@ -23,11 +30,11 @@ describe('the connections of requests', () => {
   let ports: number[];
 
   /**
-   * Makes the requests one after the other, and says which of them came over the same connection,
-   * as 0, 1, …
+   * Takes the steps one after the other. Returns the number of the connection over which each
+   * request came; the first connection is 0.
    */
   async function numberConnections(
-    steps: readonly (string | number)[],
+    steps: readonly Step[],
     headers: Record<string, string> = {},
   ): Promise<number[]> {
     const answer = (call: Call): ReturnType<typeof success> => {
@@ -40,13 +47,13 @@ describe('the connections of requests', () => {
     ]);
     client = new TestClient(service.baseUrl);
     for (const step of steps) await performStep(step);
-    const seen = [...new Set(ports)];
+    const distinctPorts = [...new Set(ports)];
 
-    return ports.map(port => seen.indexOf(port));
+    return ports.map(port => distinctPorts.indexOf(port));
   }
 
-  async function performStep(step: string | number): Promise<unknown> {
-    if (typeof step === 'number') return vi.advanceTimersByTimeAsync(step);
+  async function performStep(step: Step): Promise<unknown> {
+    if (typeof step === 'object') return vi.advanceTimersByTimeAsync(step.idleMs);
     if (step === GET) return client.runs.get('r');
     return client.runs.create(request, step === POST_WITH_KEY ? { idempotencyKey: 'k' } : {});
   }
@@ -64,26 +71,28 @@ describe('the connections of requests', () => {
   });
 
   it('are kept from one POST to the next', async () => {
-    expect(await numberConnections([POST, 10, POST, 500, POST])).toEqual([0, 0, 0]);
+    expect(await numberConnections([POST, { idleMs: 10 }, POST, { idleMs: 500 }, POST])).toEqual([
+      0, 0, 0,
+    ]);
   });
 
   it('are not used by a POST when they have been idle for a second', async () => {
-    expect(await numberConnections([POST, 1100, POST])).toEqual([0, 1]);
+    expect(await numberConnections([POST, OVER_A_SECOND, POST])).toEqual([0, 1]);
   });
 
-  it('are used by a GET for longer', async () => {
-    expect(await numberConnections([GET, 1100, GET])).toEqual([0, 0]);
+  it('are used by a GET even when they have been idle for a second', async () => {
+    expect(await numberConnections([GET, OVER_A_SECOND, GET])).toEqual([0, 0]);
   });
 
   it('are not used by a POST when their server is about to close them', async () => {
-    expect(await numberConnections([POST, 10, POST], { 'keep-alive': 'timeout=1' })).toEqual([
-      0, 1,
-    ]);
+    const steps: Step[] = [POST, { idleMs: 10 }, POST];
+    const headers = { 'keep-alive': 'timeout=1' };
+    expect(await numberConnections(steps, headers)).toEqual([0, 1]);
     expect(client.slept).toEqual([]);
   });
 
   it('are used by a POST with a key even after a second if the service keeps keys', async () => {
-    const steps = [GET, 1100, POST_WITH_KEY, 1100, POST_WITH_KEY, POST];
+    const steps: Step[] = [GET, OVER_A_SECOND, POST_WITH_KEY, OVER_A_SECOND, POST_WITH_KEY, POST];
     expect(await numberConnections(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
   });
 
@@ -108,8 +117,8 @@ describe('a request that waits for its connection', () => {
   });
 
   it('is ended by its signal at once', async () => {
-    // The other side never says anything, so that the encrypted connection is never made.
-    const client = new TestClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    // The server never says anything, so that the encrypted connection is never made.
+    const client = testClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const controller = new AbortController();
     let sentCount = 0;
     const creation = client.runs.create(request, {
@@ -120,38 +129,39 @@ describe('a request that waits for its connection', () => {
 
     await expect(creation).rejects.toThrow('enough');
     expect(sentCount).toBe(0);
-
-    await client.close();
   });
 });
 
+/** Starts an HTTP server until the end of the test. Returns its address without the scheme. */
+async function startServer(listener: RequestListener): Promise<string> {
+  const server = createHttpServer(listener);
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise(resolve => server.close(resolve));
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 it('informational answers do not extend the wait for an answer', async () => {
-  const server = createHttpServer((_, response) => {
+  const address = await startServer((_, response) => {
     const ticking = setInterval(() => response.writeProcessing(), 20);
     response.on('close', () => clearInterval(ticking));
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const transport = await createTransport();
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/me`;
+  onTestFinished(() => transport.close());
+  const url = `http://${address}/v1/me`;
   const timeouts = { headersTimeoutMs: 200, bodyTimeoutMs: 200 };
-  const request = transport.request({ method: 'GET', url, headers: {}, ...timeouts });
 
-  await expect(request).rejects.toThrow(/only informational responses came in time/);
-
-  await transport.close();
-  server.closeAllConnections();
-  await new Promise(resolve => server.close(resolve));
+  await expect(transport.request({ method: 'GET', url, headers: {}, ...timeouts })).rejects.toThrow(
+    'only informational responses came in time',
+  );
 });
 
-it('a port without TLS is called that', async () => {
-  const server = createHttpServer((_, response) => response.end());
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const client = new TestClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+it('an https address whose port does not use TLS is refused with that reason', async () => {
+  const client = testClient(`https://${await startServer((_, response) => response.end())}`);
 
   await expect(client.runs.get('r')).rejects.toThrow(
-    /it does not use TLS; try an address that begins with http:/,
+    'it does not use TLS; try an address that begins with http:',
   );
-
-  await client.close();
-  await new Promise(resolve => server.close(resolve));
 });
