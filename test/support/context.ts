@@ -157,16 +157,21 @@ export function testClock(start: number = TEST_NOW): Clock {
   };
 }
 
-/** Returns a new directory, which is removed at the end of the test. */
-export function createTemporaryDirectory(): string {
+/** Returns a new directory, which is removed at the end of the test, or by another hook. */
+export function createTemporaryDirectory(
+  atEnd: (remove: () => void) => void = onTestFinished,
+): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
-  onTestFinished(() => removeDirectory(directory));
+  atEnd(() => removeDirectory(directory));
   return directory;
 }
 
-/** Returns a new directory with these files, which is removed at the end of the test. */
-export function createDirectoryWith(files: Readonly<Record<string, string | Uint8Array>>): string {
-  const home = createTemporaryDirectory();
+/** Returns a new directory with these files, which is removed at the end of the test, or by another hook. */
+export function createDirectoryWith(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  atEnd?: (remove: () => void) => void,
+): string {
+  const home = createTemporaryDirectory(atEnd);
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(home, name);
     mkdirSync(path.dirname(file), { recursive: true });

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
+  type BatchResult,
   type JournalStep,
   parseLines,
   readJournalSteps,
@@ -19,45 +20,61 @@ import { startServiceForTest } from '../../support/service-for-test.ts';
 const NAMES = 'name\nAda\nBo\nEve\n';
 
 describe('a batch on the local service', () => {
-  test('runs each row once and writes its result', async () => {
-    const { env, runs } = await startServiceForTest();
-    const home = createDirectoryWith({ 'names.csv': NAMES });
-    const { exitCode, stdout } = await runBatchCommand(
-      ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
-      { env, home },
-    );
+  describe('of three names', () => {
+    let result: BatchResult;
+    let home: string;
+    let createdRunIds: string[];
 
-    expect(exitCode).toBe(0);
-    expect(stdout).toBe('');
+    beforeAll(async () => {
+      const { env, runs } = await startServiceForTest({}, afterAll);
+      home = createDirectoryWith({ 'names.csv': NAMES }, afterAll);
+      result = await runBatchCommand(
+        ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
+        { env, home },
+      );
+      createdRunIds = (await runs()).map(({ runId }) => runId);
+    });
 
-    const lines = readResultLines(home);
-    expect(lines.map(({ row, runStatus }) => [row, runStatus])).toEqual([
-      [1, 'succeeded'],
-      [2, 'succeeded'],
-      [3, 'succeeded'],
-    ]);
+    test('creates one run for each row', () => {
+      expect(result.exitCode).toBe(0);
+      expect(createdRunIds).toHaveLength(3);
+      expect(new Set(readResultLines(home).map(({ runId }) => runId))).toEqual(
+        new Set(createdRunIds),
+      );
+    });
 
-    expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
-    expect(existsSync(path.join(home, 'results.jsonl.lock'))).toBe(false);
-    expect(Object.keys(lines[1] ?? {})).toEqual([
-      'row',
-      'id',
-      'runId',
-      'runStatus',
-      'outputs',
-      'tokens',
-      'credits',
-      'cost',
-      'seconds',
-      'error',
-    ]);
+    test('writes a line for each row to --out, and nothing to standard output', () => {
+      expect(readResultLines(home)).toMatchObject([
+        { row: 1, runStatus: 'succeeded' },
+        { row: 2, runStatus: 'succeeded' },
+        { row: 3, runStatus: 'succeeded' },
+      ]);
+      expect(result.stdout).toBe('');
+    });
 
-    expect(lines[0]).toMatchObject({ id: '1', error: null, seconds: expect.any(Number) });
-    expect(lines[0]?.outputs?.[0]?.data).toContain('Ada');
+    test('writes the fields of a line in the order that is documented', () => {
+      const [line] = readResultLines(home);
+      expect(line).toMatchObject({ id: '1', error: null, seconds: expect.any(Number) });
+      expect(line?.outputs?.[0]?.data).toContain('Ada');
+      expect(Object.keys(line ?? {})).toEqual([
+        'row',
+        'id',
+        'runId',
+        'runStatus',
+        'outputs',
+        'tokens',
+        'credits',
+        'cost',
+        'seconds',
+        'error',
+      ]);
+    });
 
-    const ids = (await runs()).map(({ runId }) => runId);
-    expect(new Set(ids)).toEqual(new Set(readLastLines(home).map(({ runId }) => runId)));
-    expect(ids).toHaveLength(3);
+    test('leaves neither its journal nor its lock behind', () => {
+      expect(readdirSync(home)).toContain('results.jsonl');
+      expect(readdirSync(home)).not.toContain('results.jsonl.journal');
+      expect(readdirSync(home)).not.toContain('results.jsonl.lock');
+    });
   });
 
   test('prints one line for each row on standard output without --out', async () => {
@@ -74,14 +91,11 @@ describe('a batch on the local service', () => {
     expect(endedRows.toSorted()).toEqual(['1 succeeded', '2 succeeded', '3 succeeded']);
   });
 
-  test('--delimiter separates the columns, and --excel keeps answers from becoming formulas', async () => {
+  test('--excel keeps ids, inputs and answers from becoming formulas, and a table of them resumes', async () => {
     const { env } = await startServiceForTest();
     const home = createDirectoryWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
-    const flags = ['--from', 'rows.csv', '--delimiter', '|', '--excel', '--concurrency', '1'];
-    const { exitCode } = await runBatchCommand(['hello', ...flags, '--out', 'r.csv'], {
-      env,
-      home,
-    });
+    const args = ['hello', '--from', 'rows.csv', '--delimiter', '|', '--out', 'r.csv', '--excel'];
+    const { exitCode } = await runBatchCommand([...args, '--concurrency', '1'], { env, home });
 
     expect(exitCode).toBe(0);
 
@@ -96,16 +110,17 @@ describe('a batch on the local service', () => {
 `,
     );
 
-    const resumed = await runBatchCommand(['hello', ...flags, '--out', 'r.csv', '--resume'], {
-      env,
-      home,
-    });
+    const resumed = await runBatchCommand([...args, '--resume'], { env, home });
     expect(resumed.stderr).toContain('0 of 2 rows succeeded now, 2 before');
     expect(resumed.exitCode).toBe(0);
+  });
 
-    const jsonl = await runBatchCommand(['hello', ...flags, '--out', 'r.jsonl'], { env, home });
-    expect(jsonl.stderr).toContain('--excel needs --out');
-    expect(jsonl.exitCode).toBe(EXIT.usage);
+  test('--excel is refused for results in JSON Lines', async () => {
+    const home = createDirectoryWith({ 'names.csv': NAMES });
+    const args = ['hello', '--from', 'names.csv', '--excel', '--out', 'r.jsonl'];
+    const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
+    expect(stderr).toContain('--excel needs --out');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   test('replays failed rows without advice to run them again', async () => {
@@ -126,37 +141,43 @@ describe('a batch on the local service', () => {
     expect(replayed.stderr).not.toContain('--retry-failed');
   });
 
-  test('replays recorded rows, and names the nearest recording of a row that is not recorded', async () => {
-    const home = createDirectoryWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
-    const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];
-    const options = { home, local: embedded };
+  describe('that replays a recorded row and another', () => {
+    let home: string;
+    let replayed: BatchResult;
 
-    expect((await runBatchCommand(recorded, options)).exitCode).toBe(0);
+    beforeAll(async () => {
+      home = createDirectoryWith(
+        { 'recorded.csv': 'name\nAda\nBo\n', 'other.csv': 'name\nAda\nBoris\n' },
+        afterAll,
+      );
+      const runBatch = (rows: string, ...flags: string[]): Promise<BatchResult> =>
+        runBatchCommand(['hello', '--from', `${rows}.csv`, '--out', `${rows}.jsonl`, ...flags], {
+          home,
+          local: embedded,
+        });
+      await runBatch('recorded', '--record', 'rec');
+      replayed = await runBatch('other', '--replay', 'rec', '--concurrency', '1');
+    });
 
-    const replay = [
-      'hello',
-      '--from',
-      'b.csv',
-      '--out',
-      'b.jsonl',
-      '--replay',
-      'rec',
-      '--concurrency',
-      '1',
-    ];
-    const { exitCode, stderr } = await runBatchCommand(replay, options);
+    test('answers the recorded row as before, without a cost', () => {
+      expect(readLastLines(home, 'other.jsonl')[0]).toEqual({
+        ...readLastLines(home, 'recorded.jsonl')[0],
+        credits: null,
+        cost: null,
+        seconds: expect.any(Number),
+      });
+      expect(replayed.stderr).toContain('note: the rows were answered from recordings\n');
+      expect(replayed.stderr).not.toMatch(/took|\$/u);
+    });
 
-    expect(exitCode).toBe(EXIT.runFailed);
-    expect(stderr).toMatch(
-      /^error: b\.csv line 3 \(row 2\): this run is not recorded .*\nThe nearest is runs[/\\].*; it differs in the input "name" \("(?:Ada|Bo)" there, "Boris" here\)\.\nRecord it with --record\.$/mu,
-    );
-    expect(stderr).toContain('note: the rows were answered from recordings\n');
-    expect(stderr).not.toMatch(/took|\$/u);
-    expect(readLastLines(home, 'b.jsonl')[0]).toEqual({
-      ...readLastLines(home, 'a.jsonl')[0],
-      credits: null,
-      cost: null,
-      seconds: expect.any(Number),
+    test('fails the other row and names the nearest recording', () => {
+      expect(replayed.exitCode).toBe(EXIT.runFailed);
+      expect(replayed.stderr).toContain(
+        'error: other.csv line 3 (row 2): this run is not recorded ',
+      );
+      expect(replayed.stderr).toMatch(
+        /^The nearest is runs[/\\].*; it differs in the input "name" \("(?:Ada|Bo)" there, "Boris" here\)\.\nRecord it with --record\.$/mu,
+      );
     });
   });
 
@@ -166,10 +187,10 @@ describe('a batch on the local service', () => {
     const args = ['sandbox', '--from', 'rows.csv', '-o', 'outcome=failed', '--out', 'r.csv'];
     await runBatchCommand(args, { env, home });
 
-    for (let time = 0; time < 2; time += 1) {
-      await runBatchCommand([...args, '--resume', '--retry-failed'], { env, home });
-    }
+    await runBatchCommand([...args, '--resume', '--retry-failed'], { env, home });
+    await runBatchCommand([...args, '--resume', '--retry-failed'], { env, home });
 
+    // The list of runs begins with the newest.
     const [third, second, first] = (await runs()).map(({ runId }) => runId);
     const [header, row = ''] = readFileSync(path.join(home, 'r.csv'), 'utf8').split('\n');
 
@@ -327,6 +348,8 @@ describe('a batch on the local service', () => {
     );
     expect(exitCode).toBe(EXIT.runFailed);
     expect(stderr).toContain('no more rows were started: 2 rows failed');
+
+    // A third row may have started before the second failure was counted.
     expect((await runs()).length).toBeLessThanOrEqual(3);
   });
 

@@ -43,7 +43,7 @@ test('a refusal by the service fails its row, and the others continue', async ()
   });
 });
 
-test('a refused key ends the batch; --resume runs the rows without a run, with no other flag', async () => {
+test('a refused key ends the batch, and leaves the refused row waiting for --resume', async () => {
   const { exitCode, home, stderr, service } = await runBatchAgainst(
     [
       creation('Ada', succeededAnswer()),
@@ -84,11 +84,12 @@ test('an account without credits ends the batch', async () => {
   expect(readLastLines(home)).toEqual([]);
 });
 
-test('ten creations in a row that reach nobody end the batch, and --resume runs the rows', async () => {
-  for (const [rowCount, begunCount] of [
-    [100, 10],
-    [3, 3],
-  ] as const) {
+test.each([
+  { rowCount: 100, createdCount: 10 },
+  { rowCount: 3, createdCount: 3 },
+])(
+  'a service that no creation reaches ends a batch of $rowCount rows after $createdCount',
+  async ({ rowCount, createdCount }) => {
     const home = createDirectoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(rowCount)}` });
     const { exitCode, stderr } = await runBatchCommand(
       [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
@@ -99,10 +100,10 @@ test('ten creations in a row that reach nobody end the batch, and --resume runs 
     expect(stderr.match(/connection refused/gu)).toHaveLength(1);
     expect(stderr).toContain(`; ${rowCount} rows left (NETWORK_ERROR)`);
     expect(stderr).toContain('--resume');
-    expect(new Set(readJournalSteps(home).flatMap(({ row }) => row ?? [])).size).toBe(begunCount);
+    expect(new Set(readJournalSteps(home).map(({ row }) => row)).size).toBe(createdCount);
     expect(readLastLines(home)).toEqual([]);
-  }
-});
+  },
+);
 
 test('the journal keeps the id of a run that is still running at --timeout', async () => {
   const runId = randomUUID();
@@ -234,18 +235,19 @@ test('a row that is only polled lets the next row be created', async () => {
   expect(readResultLines(home).map(({ row }) => row)).toEqual([2, 1]);
 });
 
-test('rows that would fail again come with the advice to correct them', async () => {
-  const faultyBatch = await runBatchAgainst([creation('Bo', succeededAnswer())], {
+test('a faulty row comes with the advice to correct it', async () => {
+  const { stderr } = await runBatchAgainst([creation('Bo', succeededAnswer())], {
     rows: 'name\nAda,x\nBo\n',
   });
-  expect(faultyBatch.stderr).toContain(
+  expect(stderr).toContain(
     'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows\n',
   );
+});
+
+test('a failed run comes with the advice to run its row again', async () => {
   const failedRun = { runId: randomUUID(), outputs: [], runStatus: 'failed', tokens: 1 };
-  const failedBatch = await runBatchAgainst([creation('Bo', success(failedRun))], {
+  const { stderr } = await runBatchAgainst([creation('Bo', success(failedRun))], {
     rows: 'name\nBo\n',
   });
-  expect(failedBatch.stderr).toContain(
-    '\nRun the failed ones again with: --resume --retry-failed\n',
-  );
+  expect(stderr).toContain('\nRun the failed ones again with: --resume --retry-failed\n');
 });

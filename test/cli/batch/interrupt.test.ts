@@ -68,11 +68,11 @@ const ROWS = `name\n${'Ada\n'.repeat(6)}`;
 const ARGS = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '2'];
 
 test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
+  { signal: 'SIGINT', expectedExitCode: 130 },
+  { signal: 'SIGTERM', expectedExitCode: 143 },
 ] as const)(
-  'the first %s lets running rows finish and starts no more, exit %i',
-  async (signal, exitCode) => {
+  'the first $signal lets running rows finish and starts no more, exit $expectedExitCode',
+  async ({ signal, expectedExitCode }) => {
     const { service, pendingAnswers, waitForPending } = await startHoldingService();
     const home = createDirectoryWith({ 'names.csv': ROWS });
     const running = startBatchCommand(ARGS, { env: buildServiceEnv(service.baseUrl), home });
@@ -82,7 +82,7 @@ test.each([
     expect(running.stderr()).toContain('2 still running, press Ctrl-C again to drop them');
 
     for (const answer of pendingAnswers) answer();
-    expect(await running.ended).toBe(exitCode);
+    expect(await running.ended).toBe(expectedExitCode);
     expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');
     expect(running.stderr()).toContain('note: 2 runs took ');
     expect(running.stderr()).toContain('--resume');
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test('after Ctrl-C, --sorted leaves the lines of standard output in the order of the rows, too', async () => {
+test('--sorted leaves the lines of standard output in the order of the rows after Ctrl-C', async () => {
   const { service, pendingAnswers, waitForPending } = await startHoldingService();
   const home = createDirectoryWith({ 'names.csv': ROWS });
   const args = [VERSION, '--from', 'names.csv', '--sorted', '--concurrency', '3'];
@@ -112,13 +112,14 @@ test('after Ctrl-C, --sorted leaves the lines of standard output in the order of
 });
 
 test('a row that waits to be sent again does not count as running', async () => {
-  const limitedAnswer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, {
+  const tooManyRequests = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, {
     'retry-after': '50',
   });
-  const { service, pendingAnswers, waitForPending } = await startHoldingService(limitedAnswer);
+  const { service, pendingAnswers, waitForPending } = await startHoldingService(tooManyRequests);
   const home = createDirectoryWith({ 'names.csv': ROWS });
   let isWaiting = false;
   const clock = createHastyClock((ms, signal) => {
+    // Every other wait of the command is shorter than the one that the service asks for.
     if (ms < 40_000) return undefined;
     isWaiting = true;
     return waitUntilAborted(signal);
@@ -136,7 +137,7 @@ test('a row that waits to be sent again does not count as running', async () => 
   expect(running.stderr()).toContain('1 of 6 rows succeeded, 5 not done');
 });
 
-test('the second Ctrl-C drops running rows; resuming creates none of them twice', async () => {
+test('the second Ctrl-C drops running rows, and --resume creates none of them twice', async () => {
   const { service, pendingAnswers, waitForPending } = await startHoldingService();
   const env = buildServiceEnv(service.baseUrl);
   const home = createDirectoryWith({ 'names.csv': ROWS });
@@ -144,6 +145,7 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
   const running = startBatchCommand(ARGS, { env, home, clock });
   await waitForPending(2);
   running.raise('SIGINT');
+  // A signal less than 100 ms after another is taken for its echo.
   await clock.sleep(500);
   running.raise('SIGINT');
 
@@ -154,10 +156,11 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
 
   const resumed = startBatchCommand([...ARGS, '--resume'], { env, home });
 
-  for (let count = 4; count <= 6; count += 2) {
-    await waitForPending(count);
-    for (const answer of pendingAnswers) answer();
-  }
+  // Two more creations are open at a time; those of the first process are among the six.
+  await waitForPending(4);
+  for (const answer of pendingAnswers) answer();
+  await waitForPending(6);
+  for (const answer of pendingAnswers) answer();
 
   expect(await resumed.ended).toBe(EXIT.runFailed);
   expect(resumed.stderr()).toContain('4 of 6 rows succeeded, 2 in doubt');
@@ -232,13 +235,15 @@ test('rows from standard input run as they come', async () => {
   expect(await running.ended).toBe(0);
 });
 
-test('a batch without a reader of its results stops with exit 1', async () => {
+test('a batch stops with exit 1 if the reader of its results goes away', async () => {
   const { env, runs } = await startServiceForTest();
   const home = createDirectoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
   const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
   const { stderr, exitCode } = await runBatchCommand(args, { env, home, readerTakes: 10 });
   expect(exitCode).toBe(EXIT.fault);
   expect(stderr).toMatch(/The journal names the runs that were made: \S+\.journal/u);
+
+  // The first result fills what the reader takes; a few rows start before the pipe reports its end.
   expect((await runs()).length).toBeLessThan(5);
 });
 

@@ -66,7 +66,7 @@ interface HandoverSetup {
 }
 
 /** Hands over rows. Returns the key of the creation that takes each row's answer, by row id. */
-async function handOver(
+async function handOverRows(
   { texts, input = 'text', promptVersionId = VERSION, journalPath }: HandoverSetup,
   provider: BatchProvider,
   context?: Awaited<ReturnType<typeof testContext>>,
@@ -121,12 +121,13 @@ async function handOver(
 }
 
 it.each([
-  ['number', { requests: 2, bytes: 1_000_000 }],
-  ['size in bytes, not in characters', { requests: 100, bytes: 1000 }],
-])('rows that exceed the maximum %s of a batch are split into several', async (_, limits) => {
+  { name: 'number', limits: { requests: 2, bytes: 1_000_000 } },
+  { name: 'size in bytes, not in characters,', limits: { requests: 100, bytes: 1000 } },
+])('rows that exceed the maximum $name of a batch are split into several', async ({ limits }) => {
   const { provider, batches } = createSmallProvider(limits);
+  // The letter é has two bytes.
   const texts = ['a', 'b', 'c', 'd', 'e'].map(letter => letter + 'é'.repeat(110));
-  const keys = await handOver({ texts }, provider);
+  const keys = await handOverRows({ texts }, provider);
 
   expect(batches.map(requests => requests.length)).toEqual([2, 2, 1]);
   const sentParameters = batches
@@ -149,7 +150,11 @@ it('an interrupted command names every batch that is still running', async () =>
   };
 
   const interrupted = { ...context, ctx: { ...context.ctx, signal: interrupt.signal } };
-  const handover = handOver({ texts: ['a', 'b', 'c'] }, { ...provider, readState }, interrupted);
+  const handover = handOverRows(
+    { texts: ['a', 'b', 'c'] },
+    { ...provider, readState },
+    interrupted,
+  );
 
   await expect(handover).rejects.toThrow('interrupted');
   expect(batches).toHaveLength(2);
@@ -159,7 +164,7 @@ it('an interrupted command names every batch that is still running', async () =>
 });
 
 it.each(['wait', 'collect'] as const)(
-  '%s fails with exit 1 if the provider answers 404 for a minute',
+  '%s() fails with exit 1 if the provider answers 404 for a minute',
   async method => {
     const { ctx } = await testContext({ clock: testClock() });
     const journal = await openJournal();
@@ -186,6 +191,8 @@ it.each(['wait', 'collect'] as const)(
       exitCode: EXIT.fault,
       hints: [expect.stringContaining('--resume')],
     });
+
+    // It asked again and again before it gave up.
     expect(requestCount).toBeGreaterThan(5);
   },
 );
@@ -209,13 +216,14 @@ it('a wait survives any number of 404s with answers between them', async () => {
   expect(await session.wait('batch_1', 1)).toMatchObject({ hasEnded: true });
 });
 
-it('a search that waits for the end of a batch says so at once, and every 30 s', async () => {
+it('a search that waits for the end of a batch says so at once, and again after 30 s', async () => {
   const { ctx, stderr } = await testContext({ clock: testClock() });
   const journal = await openJournal();
   const { provider } = createSmallProvider({ requests: 1, bytes: 1 });
   let searchCount = 0;
   const find = async (): Promise<'unread' | undefined> => {
     searchCount += 1;
+    // Six waits of growing length take more than 30 s, and less than 60 s.
     return searchCount < 7 ? 'unread' : undefined;
   };
   const session = new BatchSession(
@@ -227,9 +235,9 @@ it('a search that waits for the end of a batch says so at once, and every 30 s',
     'missing',
   );
 
-  const line =
+  const waitingNote =
     'note: a batch that may be this one is still running; waiting for its end to identify it';
-  expect(stderr().trim().split('\n')).toEqual([line, line]);
+  expect(stderr().trim().split('\n')).toEqual([waitingNote, waitingNote]);
 });
 
 it('a batch that the list shows only after a while is found', async () => {
@@ -303,8 +311,8 @@ it('a batch in an old journal is collected, and its rows are not handed over aga
   };
 
   const promptVersionId = 'd35c7889-8604-55e1-9f09-3f58e9b262cd';
-  const rows = { texts: ['Ada', 'Bob'], input: 'name', promptVersionId, journalPath };
-  const keys = await handOver(rows, earlierProvider);
+  const setup = { texts: ['Ada', 'Bob'], input: 'name', promptVersionId, journalPath };
+  const keys = await handOverRows(setup, earlierProvider);
 
   expect(collectedIds).toEqual(['batch-1']);
   expect(batches).toEqual([]);

@@ -7,7 +7,7 @@ import { localService } from '../../../src/main.ts';
 import { removeDirectory, runInProcess } from '../../support/context.ts';
 import { createEchoProject, Project } from '../../support/project.ts';
 import { VERSION } from '../commands/run/run-against-service.ts';
-import { CASES, listFilesBelow } from './recorded-cases.ts';
+import { CASES } from './recorded-cases.ts';
 
 describe('edited or damaged recordings', () => {
   /** Holds a recording that is made once; each test damages a copy. */
@@ -18,47 +18,86 @@ describe('edited or damaged recordings', () => {
   });
   afterAll(() => removeDirectory(original));
 
-  function recorded(): { project: Project; file: string; content: string } {
+  /** Returns a project with a copy of the recording, and the content of its only run. */
+  function copyRecording(): { project: Project; file: string; content: string } {
     const project = new Project({ 'secret.txt': 'a secret', 'rows.csv': 'place\nOslo\n' });
     cpSync(path.join(original, 'rec'), path.join(project.home, 'rec'), { recursive: true });
-    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
-    const file = path.join('rec', 'runs', name);
+    const file = findRecordedRun(project);
     return { project, file, content: readFileSync(path.join(project.home, file), 'utf8') };
   }
 
+  /** Returns the path of the first recorded run in a project. */
+  function findRecordedRun({ home }: Project): string {
+    const [name = ''] = readdirSync(path.join(home, 'rec', 'runs'));
+    return path.join('rec', 'runs', name);
+  }
+
+  /** Returns the path of the first recorded medium in a project. */
+  function findRecordedMedium({ home }: Project): string {
+    const [name = ''] = readdirSync(path.join(home, 'rec', 'media'));
+    return path.join('rec', 'media', name);
+  }
+
   it.each([
-    ['a path out of the folder', /"sha256": "[^"]+"/u, '"sha256": "../../secret.txt"', 'SHA-256'],
-    ['a digest in capitals', /"sha256": "[^"]+"/u, `"sha256": "${'A'.repeat(64)}"`, 'SHA-256'],
-    ['another digest', /"sha256": "[^"]+"/u, `"sha256": "${'0'.repeat(64)}"`, 'does not exist'],
-    ['tokens that are a page', /"tokens": \d+/u, '"tokens": "<script>"', 'tokens is not a count'],
-    [
-      'outputs that are a text',
-      /"outputs": \[/u,
-      '"outputs": "", "rest": [',
-      'outputs is not a list',
-    ],
-    ['a type that is a number', /"type": "image"/u, '"type": 1', 'type is not text'],
-    [
-      'a status that is a list',
-      /"runStatus": "succeeded"/u,
-      '"runStatus": []',
-      'runStatus is not text',
-    ],
-    [
-      'too many levels',
-      /"data": \{/u,
-      `"deep": ${'['.repeat(600)}${']'.repeat(600)}, "data": {`,
-      'has more than 510 levels',
-    ],
-    [
-      'too many values',
-      /"data": \{/u,
-      `"wide": [${'[],'.repeat(2e6)}1], "data": {`,
-      'holds more than 2,000,000 values',
-    ],
-  ])('are refused if they hold %s', async (_, pattern, replacement, message) => {
-    const { project, file, content } = recorded();
-    project.write(file, content.replace(pattern, replacement));
+    {
+      name: 'a path out of the folder',
+      recorded: /"sha256": "[^"]+"/u,
+      edited: '"sha256": "../../secret.txt"',
+      message: 'SHA-256',
+    },
+    {
+      name: 'a digest in capitals',
+      recorded: /"sha256": "[^"]+"/u,
+      edited: `"sha256": "${'A'.repeat(64)}"`,
+      message: 'SHA-256',
+    },
+    {
+      name: 'another digest',
+      recorded: /"sha256": "[^"]+"/u,
+      edited: `"sha256": "${'0'.repeat(64)}"`,
+      message: 'does not exist',
+    },
+    {
+      name: 'tokens that are text',
+      recorded: /"tokens": \d+/u,
+      edited: '"tokens": "<script>"',
+      message: 'tokens is not a count',
+    },
+    {
+      name: 'outputs that are text',
+      recorded: '"outputs": [',
+      edited: '"outputs": "", "rest": [',
+      message: 'outputs is not a list',
+    },
+    {
+      name: 'a type that is a number',
+      recorded: '"type": "image"',
+      edited: '"type": 1',
+      message: 'type is not text',
+    },
+    {
+      name: 'a status that is a list',
+      recorded: '"runStatus": "succeeded"',
+      edited: '"runStatus": []',
+      message: 'runStatus is not text',
+    },
+    {
+      name: 'too many levels',
+      recorded: '"data": {',
+      edited: `"deep": ${'['.repeat(600)}${']'.repeat(600)}, "data": {`,
+      message: 'has more than 510 levels',
+    },
+    {
+      name: 'too many values',
+      recorded: '"data": {',
+      edited: `"wide": [${'[],'.repeat(2e6)}1], "data": {`,
+      message: 'holds more than 2,000,000 values',
+    },
+  ])('are refused if they hold $name', async ({ recorded, edited, message }) => {
+    const { project, file, content } = copyRecording();
+    project.write(file, content.replace(recorded, edited));
+    expect(readFileSync(path.join(project.home, file), 'utf8')).not.toBe(content);
+
     const run = ['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec', '--save', 'out'];
     const batch = [
       'batch',
@@ -90,8 +129,7 @@ describe('edited or damaged recordings', () => {
     const project = new Project({});
     const run = ['run', 'hello', '-i', 'name=Ada', '--json'];
     await project.run([...run, '--record', 'rec']);
-    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
-    const file = path.join('rec', 'runs', name);
+    const file = findRecordedRun(project);
     const content = readFileSync(path.join(project.home, file), 'utf8');
     project.write(file, content.replace(pattern, `"${field}": null`));
     const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
@@ -101,9 +139,8 @@ describe('edited or damaged recordings', () => {
   });
 
   it('are refused if the bytes of a medium do not match its name', async () => {
-    const { project } = recorded();
-    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
-    project.write(path.join('rec', 'media', name), 'a page');
+    const { project } = copyRecording();
+    project.write(findRecordedMedium(project), 'other bytes');
     const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
 
     expect(run.stderr()).toContain('contains something else');
@@ -111,9 +148,8 @@ describe('edited or damaged recordings', () => {
   });
 
   it('are refused if a medium is larger than the limit', async () => {
-    const { project } = recorded();
-    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
-    truncateSync(path.join(project.home, 'rec', 'media', name), 2 ** 36);
+    const { project } = copyRecording();
+    truncateSync(path.join(project.home, findRecordedMedium(project)), 256 * 1024 * 1024 + 1);
     const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
 
     expect(run.stderr()).toContain('larger than 256 MiB');
@@ -123,33 +159,39 @@ describe('edited or damaged recordings', () => {
   it('are not reported as the source of answers if one of them is damaged', async () => {
     const project = createEchoProject(CASES);
     await project.run(['test', '--record', 'rec']);
-    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
-    project.write(path.join('rec', 'runs', name), '{');
+    project.write(findRecordedRun(project), '{');
     const { exitCode, stderr } = await project.run(['test', '--replay', 'rec']);
     expect(stderr()).toContain('is damaged');
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).not.toContain('answered from recordings');
   });
 
-  it('are judged by the cost that they hold, which must be an amount', async () => {
-    const project = createEchoProject('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
-    expect((await project.run(['test', '--record', 'rec'])).exitCode).toBe(0);
-    expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(0);
+  describe('of a case that may cost $0.1', () => {
+    /** Replays the case after this cost was written to its recording. */
+    async function replayWithCost(cost: unknown) {
+      const project = createEchoProject('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
+      await project.run(['test', '--record', 'rec']);
+      const file = findRecordedRun(project);
+      const recording = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
+      project.write(file, JSON.stringify({ ...recording, cost }));
+      return project.run(['test', '--replay', 'rec']);
+    }
 
-    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
-    const file = path.join('rec', 'runs', name);
-    const recording = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
-    project.write(file, JSON.stringify({ ...recording, cost: 0.2 }));
-    const dearer = await project.run(['test', '--replay', 'rec']);
+    it('pass it if they hold as much', async () => {
+      expect((await replayWithCost(0.1)).exitCode).toBe(0);
+    });
 
-    expect(dearer.stdout()).toContain('0.2');
-    expect(dearer.exitCode).toBe(EXIT.runFailed);
+    it('fail it if they hold more', async () => {
+      const { exitCode, stdout } = await replayWithCost(0.2);
+      expect(stdout()).toContain('0.2');
+      expect(exitCode).toBe(EXIT.runFailed);
+    });
 
-    project.write(file, JSON.stringify({ ...recording, cost: 'free' }));
-    const damaged = await project.run(['test', '--replay', 'rec']);
-
-    expect(damaged.stderr()).toContain('cost is not an amount');
-    expect(damaged.exitCode).toBe(EXIT.usage);
+    it('are refused if they hold a cost that is not an amount', async () => {
+      const { exitCode, stderr } = await replayWithCost('free');
+      expect(stderr()).toContain('cost is not an amount');
+      expect(exitCode).toBe(EXIT.usage);
+    });
   });
 
   it.each(['cost', 'fault', 'notKept'])(
@@ -158,8 +200,7 @@ describe('edited or damaged recordings', () => {
       const project = new Project({});
       const run = ['run', 'hello', '-i', 'name=Ada'];
       const recorded = await project.run([...run, '--record', 'rec']);
-      const [name = ''] = listFilesBelow(path.join(project.home, 'rec', 'runs'));
-      const file = path.join('rec', 'runs', name);
+      const file = findRecordedRun(project);
       const content = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
       project.write(file, JSON.stringify({ ...content, [field]: null }));
       const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
@@ -199,7 +240,7 @@ describe('edited or damaged recordings', () => {
       expect(hasResults).toBe(false);
     });
 
-    it('are taken without a title', async () => {
+    it('may lack a title', async () => {
       const { exitCode, hasResults } = await replayEditedList({ title: null });
       expect(exitCode).toBe(0);
       expect(hasResults).toBe(true);

@@ -95,6 +95,7 @@ describe('a replay', () => {
     project.write('echo.test.yaml', 'cases:\n  - { inputs: { text: d } }\n');
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
 
+    // The recording has 1,001 inputs that the replay lacks or has otherwise; 20 are named.
     expect(stdout()).toMatch(/, and 981 more\.$/mu);
     expect(exitCode).toBe(EXIT.usage);
     expect(stdout().length).toBeLessThan(10_000);

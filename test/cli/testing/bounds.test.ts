@@ -22,6 +22,14 @@ const LONG_TEXT = JSON.stringify('x'.repeat(1_000_000));
 const formatCase = (name: string, expectation: object, text = '{"a":1}'): string =>
   `  - ${JSON.stringify({ name, inputs: { text }, expect: [expectation] })}\n`;
 
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Returns a JMESPath literal of this many characters, which gives a text without its two quotes. */
+const createLiteral = (length: number): string => `'${'x'.repeat(length - 2)}'`;
+const LONGEST_EXPRESSION = createLiteral(16 * KIB);
+const TOO_LONG_EXPRESSION = createLiteral(16 * KIB + 1);
+
 const PASSING = formatCase('passes', { contains: 'a' });
 
 /** Matches the message of either bound: the load of the machine decides which comes first. */
@@ -29,10 +37,20 @@ const BOUND_MESSAGE = /the expression takes (longer than 2 s|more than 256 MiB o
 
 describe('a JMESPath expression of a test', () => {
   it.each([
-    ['takes too much time', SLOW_EXPRESSION, '1', BOUND_MESSAGE],
-    ['takes too much memory', LARGE_EXPRESSION, LONG_TEXT, BOUND_MESSAGE],
-    ['is too long', `'${'x'.repeat(16 * 1024 - 1)}'`, '1', /the expression is larger than 16 KiB/u],
-  ])('is the fault of its case if it %s', async (_, jmespath, text, message) => {
+    { name: 'takes too much time', jmespath: SLOW_EXPRESSION, text: '1', message: BOUND_MESSAGE },
+    {
+      name: 'takes too much memory',
+      jmespath: LARGE_EXPRESSION,
+      text: LONG_TEXT,
+      message: BOUND_MESSAGE,
+    },
+    {
+      name: 'is too long',
+      jmespath: TOO_LONG_EXPRESSION,
+      text: '1',
+      message: /the expression is larger than 16 KiB/u,
+    },
+  ])('is the fault of its case if it $name', async ({ jmespath, text, message }) => {
     const cases = [
       formatCase('fault', { jmespath }, text),
       formatCase('passes', { contains: '1' }, '1'),
@@ -44,10 +62,10 @@ describe('a JMESPath expression of a test', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('may have 16 KiB, and be evaluated on a large answer', async () => {
+  it('may have 16 KiB, or be evaluated on an answer of a million characters', async () => {
     const cases = [
-      formatCase('long', { jmespath: `'${'x'.repeat(16 * 1024 - 2)}'` }),
-      formatCase('of much', { jmespath: 'length(@) == `1000000`' }, LONG_TEXT),
+      formatCase('long expression', { jmespath: LONGEST_EXPRESSION }),
+      formatCase('large answer', { jmespath: 'length(@) == `1000000`' }, LONG_TEXT),
     ];
     const project = createEchoProject(cases.join(''));
     // A machine that is busy enough takes the bound's time for anything.
@@ -91,7 +109,13 @@ function createContextUntil(signal: AbortSignal): Parameters<typeof runFileTask>
 }
 
 describe('the YAML of a test file', () => {
-  it('is read in a separate process if it is large, which ends with the command', async () => {
+  /** Comments that make a file large enough for a separate process, at little work. */
+  const COMMENT_LINE_COUNT = 2700;
+  const COMMENT_LINES = `${'#'.repeat(99)}\n`.repeat(COMMENT_LINE_COUNT);
+  /** The line after `cases:`, the passing case, and the comments. */
+  const LINE_AFTER_COMMENTS = COMMENT_LINE_COUNT + 3;
+
+  it('is read in a process that ends with the command if it is large', async () => {
     const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;
     const stop = new AbortController();
     const reading = runFileTask(createContextUntil(stop.signal), 'readYaml', {
@@ -103,27 +127,31 @@ describe('the YAML of a test file', () => {
     await expect(reading).rejects.toThrow('stopped');
   });
 
-  it('keeps the lines of its faults in a separate process', async () => {
-    // Lines of comments make it large at little work.
-    const lines = `${'#'.repeat(99)}\n`.repeat(2700);
-    const strange = formatCase('strange', { contains: 'a', containz: 'b' });
-    const { exitCode, stdout, stderr } = await createEchoProject(
-      `${PASSING}${lines}${strange}`,
-    ).run(['test']);
+  it('keeps the line of a misspelt key in a separate process', async () => {
+    const misspelt = formatCase('misspelt', { contains: 'a', containz: 'b' });
+    const project = createEchoProject(`${PASSING}${COMMENT_LINES}${misspelt}`);
+    const { exitCode, stdout, stderr } = await project.run(['test']);
 
-    expect(stdout() + stderr()).toContain('echo.test.yaml:2703');
+    expect(stdout() + stderr()).toContain(`echo.test.yaml:${LINE_AFTER_COMMENTS}`);
     expect(exitCode).toBe(EXIT.usage);
+  });
 
-    const broken = await createEchoProject(`${PASSING}${lines}  - [\n`).run(['test']);
-    expect(broken.exitCode).toBe(EXIT.usage);
-    expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml:270\d: this is not YAML/u);
+  it('keeps the line of a syntax error in a separate process', async () => {
+    const project = createEchoProject(`${PASSING}${COMMENT_LINES}  - [\n`);
+    const { exitCode, stdout, stderr } = await project.run(['test']);
+
+    // The parser reports the end of the list that is missing, on the next line.
+    expect(stdout() + stderr()).toContain(
+      `echo.test.yaml:${LINE_AFTER_COMMENTS + 1}: this is not YAML`,
+    );
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('is refused if aliases of aliases make it too large', async () => {
-    const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
+    const repeatTenTimes = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
     const lines = Array.from(
       { length: 9 },
-      (_, index) => `      a${index + 1}: &a${index + 1} [${ten(index)}]\n`,
+      (_, index) => `      a${index + 1}: &a${index + 1} [${repeatTenTimes(index)}]\n`,
     );
     const cases = `  - inputs:\n     text:\n      a0: &a0 [x]\n${lines.join('')}`;
     const { exitCode, stdout, stderr } = await createEchoProject(cases).run(['test']);
@@ -136,7 +164,7 @@ describe('the YAML of a test file', () => {
 describe('a configuration of promptfoo', () => {
   const CONFIG = 'prompts: ["Hi {{a}}"]\nproviders: [openai:gpt-4]\ntests: file://tests.yaml\n';
 
-  it('is converted in a separate process, which ends with the command', async () => {
+  it('is converted in a process that ends with the command', async () => {
     const stop = new AbortController();
     const options = { settingNames: [], directory: '/' };
     const work = { text: CONFIG, file: 'config.yaml', options };
@@ -145,7 +173,7 @@ describe('a configuration of promptfoo', () => {
     await expect(converting).rejects.toThrow('stopped');
   });
 
-  it('keeps its faults and their lines in a separate process', async () => {
+  it('keeps the line of a fault in its test file in a separate process', async () => {
     const project = new Project({ 'config.yaml': CONFIG, 'tests.yaml': '- {vars: {a: 1}}\n- [' });
     const { exitCode, stderr } = await project.run([
       'prompts',
@@ -160,33 +188,38 @@ describe('a configuration of promptfoo', () => {
 });
 
 describe('--query', () => {
-  it('has the bounds of an expression in a test', async () => {
-    const project = new Project({});
-    const query = (expression: string) =>
-      project.run(['run', 'hello', '-i', 'name=Ada', '--query', expression]);
-    const long = await query(`'${'x'.repeat(16 * 1024 - 1)}'`);
+  const runQuery = (expression: string) =>
+    new Project({}).run(['run', 'hello', '-i', 'name=Ada', '--query', expression]);
 
-    expect(long.stderr()).toContain('larger than 16 KiB');
-    expect(long.exitCode).toBe(EXIT.usage);
+  it('may have 16 KiB', async () => {
+    const { exitCode, stdout } = await runQuery(LONGEST_EXPRESSION);
+    expect(stdout()).toBe(`${LONGEST_EXPRESSION.slice(1, -1)}\n`);
+    expect(exitCode).toBe(0);
+  });
 
-    const open = await query(`"${'x'.repeat(16 * 1024 - 1)}`);
-    expect(open.stdout()).toBe('');
-    expect(open.exitCode).toBe(EXIT.usage);
+  it('is refused if it is larger than 16 KiB', async () => {
+    const { exitCode, stderr } = await runQuery(TOO_LONG_EXPRESSION);
+    expect(stderr()).toContain('larger than 16 KiB');
+    expect(exitCode).toBe(EXIT.usage);
+  });
 
-    const slow = await query(SLOW_EXPRESSION);
-    expect(slow.stderr()).toMatch(/takes (longer than 2 s|more than 256 MiB of memory)/u);
-    expect(slow.exitCode).toBe(EXIT.usage);
+  it('is refused if a quote of 16 KiB has no end', async () => {
+    const { exitCode, stdout } = await runQuery(`"${'x'.repeat(16 * KIB - 1)}`);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
+  });
 
-    const longest = await query(`'${'x'.repeat(16 * 1024 - 2)}'`);
-    expect(longest.stdout().length).toBe(16 * 1024 - 1);
-    expect(longest.exitCode).toBe(0);
+  it('is stopped if it takes too much time or memory', async () => {
+    const { exitCode, stderr } = await runQuery(SLOW_EXPRESSION);
+    expect(stderr()).toMatch(BOUND_MESSAGE);
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
 describe('a schema that leads back to itself', () => {
   const LOOP = '`$ref` leads back to itself without going deeper into the value';
 
-  it('is the fault of its case, with its place', async () => {
+  it('is the fault of its case, with its line and its path in the schema', async () => {
     const cases = [
       formatCase('in a file', { schema: 'loop.json' }),
       '  - name: here\n    inputs: { text: "1" }\n    expect:\n      - schema:\n          allOf:\n            - $ref: "#"\n',
@@ -201,27 +234,30 @@ describe('a schema that leads back to itself', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('is refused by --schema before anything is sent, and by the check of a prompt file', async () => {
+  it('is refused by --schema before anything is sent', async () => {
+    const project = new Project({ 'loop.json': '{"$ref":"#"}' });
+    const argv = ['run', 'hello', '-i', 'name=Ada', '--schema', 'loop.json'];
+    const { exitCode, stdout, stderr } = await project.run(argv);
+
+    expect(stdout()).toBe('');
+    expect(stderr()).toContain(`--schema: loop.json: ${LOOP} (at "/$ref")`);
+    expect(exitCode).toBe(EXIT.usage);
+  });
+
+  it('is refused by the check of a prompt file', async () => {
     const project = new Project({
-      'loop.json': '{"$ref":"#"}',
       'a.prompt': ECHO.replace(
         '---\n{{',
         'output:\n  schema:\n    type: object\n    anyOf:\n      - $ref: "#"\n---\n{{',
       ),
     });
-    const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--schema', 'loop.json']);
-
-    expect(run.stdout()).toBe('');
-    expect(run.stderr()).toContain(`--schema: loop.json: ${LOOP} (at "/$ref")`);
-    expect(run.exitCode).toBe(EXIT.usage);
-
-    const check = await project.run(['prompts', 'check', 'a.prompt']);
-    expect(check.stdout()).toContain(`a.prompt:10:15: fault: ${LOOP}`);
-    expect(check.exitCode).toBe(EXIT.usage);
+    const { exitCode, stdout } = await project.run(['prompts', 'check', 'a.prompt']);
+    expect(stdout()).toContain(`a.prompt:10:15: fault: ${LOOP}`);
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
-describe('what a test file names', () => {
+describe('the files that the inputs of a test file name', () => {
   const createFiles = (count: number): Record<string, string> =>
     Object.fromEntries(
       Array.from({ length: count }, (_, index) => [`files/${index}.txt`, String(index)]),
@@ -232,14 +268,14 @@ describe('what a test file names', () => {
       formatCase(`c${index}`, { seconds: 1000 }, `@files/${index}.txt`),
     ).join('');
 
-  it('is at most 1,000 different files: the case that names one more is a fault', async () => {
+  it('are at most 1,000: the case that names one more is a fault', async () => {
     const project = createEchoProject(formatFileCases(1001), createFiles(1001));
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c1000']);
     expect(stdout()).toContain(':1002: files/1000.txt is one file too many: a file may name 1,000');
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('may be 1,000 files, and any of them again', async () => {
+  it('may be 1,000, and any of them again', async () => {
     const project = createEchoProject(
       formatFileCases(1000) + formatCase('again', { seconds: 1000 }, '@files/0.txt'),
       createFiles(1000),
@@ -249,12 +285,13 @@ describe('what a test file names', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('has at most 64 MiB in all', async () => {
+  it('have at most 64 MiB in all', async () => {
     const project = createEchoProject(formatFileCases(5), createFiles(5));
     for (const index of [0, 1, 2, 3]) {
-      truncateSync(path.join(project.home, `files/${index}.txt`), 16 * 1024 * 1024);
+      truncateSync(path.join(project.home, `files/${index}.txt`), 16 * MIB);
     }
 
+    // The fifth file has one character, which is one too many until it is emptied.
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c4']);
     expect(stdout()).toContain('may have 64 MiB in all');
     expect(exitCode).toBe(EXIT.usage);
@@ -265,9 +302,9 @@ describe('what a test file names', () => {
 });
 
 describe('a file beyond its bound', () => {
-  it('is the fault of that file alone, for a test file of more than 8 MiB', async () => {
+  it('is a fault of that file alone if it is a test file of more than 8 MiB', async () => {
     const project = createEchoProject(PASSING, { 'large.test.yaml': 'target: ./echo.prompt\n' });
-    truncateSync(path.join(project.home, 'large.test.yaml'), 8 * 1024 * 1024 + 1);
+    truncateSync(path.join(project.home, 'large.test.yaml'), 8 * MIB + 1);
     const { exitCode, stdout } = await project.run(['test']);
 
     expect(stdout()).toContain('large.test.yaml is larger than 8 MiB');
@@ -275,19 +312,19 @@ describe('a file beyond its bound', () => {
     expect(stdout()).toContain('1 passed');
   });
 
-  it('is exit 2 for a recording of more than 64 MiB', async () => {
+  it('is a usage error if it is a recording of more than 64 MiB', async () => {
     const project = createEchoProject(PASSING);
-    expect((await project.run(['test', '--record', 'kept'])).exitCode).toBe(0);
+    expect((await project.run(['test', '--record', 'recorded'])).exitCode).toBe(0);
 
-    const runs = path.join(project.home, 'kept/runs');
+    const runs = path.join(project.home, 'recorded/runs');
     const [recording = ''] = readdirSync(runs);
     const file = path.join(runs, recording);
-    appendFileSync(file, Buffer.alloc(64 * 1024 * 1024 - statSync(file).size, ' '));
+    appendFileSync(file, Buffer.alloc(64 * MIB - statSync(file).size, ' '));
 
-    expect((await project.run(['test', '--replay', 'kept'])).exitCode).toBe(0);
+    expect((await project.run(['test', '--replay', 'recorded'])).exitCode).toBe(0);
 
     appendFileSync(file, ' ');
-    const { exitCode, stdout, stderr } = await project.run(['test', '--replay', 'kept']);
+    const { exitCode, stdout, stderr } = await project.run(['test', '--replay', 'recorded']);
 
     expect(stdout() + stderr()).toContain('larger than 64 MiB');
     expect(exitCode).toBe(EXIT.usage);

@@ -107,8 +107,7 @@ describe('batch report', () => {
   });
 
   it('prints the page in place of the totals with --html -', async () => {
-    const project = createProject();
-    const { exitCode, stdout, stderr } = await project.run([
+    const { exitCode, stdout, stderr } = await createProject().run([
       'batch',
       'report',
       'results.jsonl',
@@ -119,8 +118,10 @@ describe('batch report', () => {
     expect(stdout()).toMatch(/^<!doctype html>[^]*<\/html>\n$/u);
     expect(stderr()).toBe('');
     expect(exitCode).toBe(0);
+  });
 
-    const refused = await project.run([
+  it('refuses --html - with --json, since both print to standard output', async () => {
+    const { exitCode, stdout } = await createProject().run([
       'batch',
       'report',
       'results.jsonl',
@@ -128,8 +129,8 @@ describe('batch report', () => {
       '-',
       '--json',
     ]);
-    expect(refused.stdout()).toBe('');
-    expect(refused.exitCode).toBe(EXIT.usage);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('asks the list for credits that the file lacks, those of earlier runs included', async () => {
@@ -183,43 +184,63 @@ describe('batch report', () => {
     expect(page).not.toContain('credits');
   });
 
-  it('says how many rows of a batch that has not ended are done', async () => {
-    const project = new Project({ 'rows.csv': 'name\nAda\nBob\nEve\n' });
-    await project.run([
-      'batch',
-      'hello',
-      '--from',
-      'rows.csv',
-      '--out',
-      'r.jsonl',
-      '--max-credits',
-      '2',
-    ]);
+  describe('of a batch that has not ended', () => {
+    const BATCH = ['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl'];
+    const REPORT = ['batch', 'report', 'r.jsonl'];
 
-    const report = ['batch', 'report', 'r.jsonl'];
-    expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+    /** Returns a project with the results of two of three rows. */
+    async function createUnfinishedBatch(): Promise<Project> {
+      const project = new Project({ 'rows.csv': 'name\nAda\nBob\nEve\n' });
+      await project.run([...BATCH, '--max-credits', '2']);
+      return project;
+    }
 
-    const json = await project.run([...report, '--json']);
-    expect(JSON.parse(json.stdout())).toMatchObject({ unfinished: { done: 2, of: 3 }, rows: 2 });
+    /** Appends the beginning of a result, as a process does that dies while it writes. */
+    function appendTornLine({ home }: Project, row: number): void {
+      appendFileSync(path.join(home, 'r.jsonl'), `{"row":${row},"id":"${row}","ru`);
+    }
 
-    const onTerminal = await project.run([...report, '--no-color', '--html', 'report.html'], {
-      terminal: { stdout: true },
+    it('prints a line with how many rows are done', async () => {
+      const { stdout } = await (await createUnfinishedBatch()).run(REPORT);
+      expect(stdout()).toContain('unfinished\t2 of 3 rows are done\n');
     });
-    expect(onTerminal.stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
-    expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain(
-      '2 of 3 rows are done',
-    );
 
-    const file = path.join(project.home, 'r.jsonl');
-    appendFileSync(file, '{"row":3,"id":"3","ru');
+    it('has in JSON how many rows are done', async () => {
+      const { stdout } = await (await createUnfinishedBatch()).run([...REPORT, '--json']);
+      expect(JSON.parse(stdout())).toMatchObject({ unfinished: { done: 2, of: 3 }, rows: 2 });
+    });
 
-    expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+    it('says on a terminal and on the page how many rows are done', async () => {
+      const project = await createUnfinishedBatch();
+      const { stdout } = await project.run([...REPORT, '--no-color', '--html', 'report.html'], {
+        terminal: { stdout: true },
+      });
+      const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+      expect(stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
+      expect(page).toContain('2 of 3 rows are done');
+    });
 
-    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--resume']);
-    expect((await project.run(report)).stdout()).not.toContain('unfinished');
+    it('does not count a line that was only partly written', async () => {
+      const project = await createUnfinishedBatch();
+      appendTornLine(project, 3);
+      const { stdout } = await project.run(REPORT);
+      expect(stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+    });
 
-    appendFileSync(file, '{"row":4,"id":"4","ru');
-    expect((await project.run(report)).exitCode).toBe(EXIT.usage);
+    it('says nothing about it once --resume has run the rest', async () => {
+      const project = await createUnfinishedBatch();
+      await project.run([...BATCH, '--resume']);
+      const { stdout } = await project.run(REPORT);
+      expect(stdout()).toContain('succeeded\t3\n');
+      expect(stdout()).not.toContain('unfinished');
+    });
+
+    it('refuses a line that was only partly written if the batch has ended', async () => {
+      const project = await createUnfinishedBatch();
+      await project.run([...BATCH, '--resume']);
+      appendTornLine(project, 4);
+      expect((await project.run(REPORT)).exitCode).toBe(EXIT.usage);
+    });
   });
 
   it('makes a page that shows answers as text, and loads nothing', async () => {
@@ -234,7 +255,7 @@ describe('batch report', () => {
     expect(page.match(/data-state="failed"/gu)).toHaveLength(3);
   });
 
-  it('shows pictures that were saved', async () => {
+  it('shows the images that --save saved', async () => {
     const project = new Project({ 'rows.csv': 'place\nOslo\n' });
     const batch = [
       'batch',
@@ -256,7 +277,7 @@ describe('batch report', () => {
   });
 
   it.each([
-    ['none.jsonl', 'none.jsonl does not exist'],
+    ['missing.jsonl', 'missing.jsonl does not exist'],
     ['results.csv', 'Give --out results.jsonl to the next batch'],
     ['rows.jsonl', 'rows.jsonl:1: this is not a result of a batch'],
   ])('refuses %s', async (file, message) => {
@@ -266,14 +287,14 @@ describe('batch report', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('leaves batch itself as it is, which reports a missing --from', async () => {
+  it('leaves `batch` as it is, which reports a missing --from', async () => {
     const { exitCode, stderr } = await createProject().run(['batch', 'hello']);
     expect(stderr()).toContain('--from is missing');
     expect(exitCode).toBe(EXIT.usage);
   });
 });
 
-describe('a saved picture of a page', () => {
+describe('a saved image on a page', () => {
   const PIXEL = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
@@ -282,9 +303,9 @@ describe('a saved picture of a page', () => {
   it.runIf(hasLinks)(
     'is only taken from below the folder of the results, by its real path',
     async () => {
-      const saved = ['in/a.png', '../private.png', 'link.png', 'linked/private.png', 'gone.png'];
+      const refusedPaths = ['../private.png', 'link.png', 'linked/private.png', 'gone.png'];
       const project = new Project({
-        'work/results.jsonl': saved
+        'work/results.jsonl': ['in/a.png', ...refusedPaths]
           .map((savedTo, index) => ({
             ...LINES[0],
             row: index + 1,
@@ -312,21 +333,21 @@ describe('a saved picture of a page', () => {
       expect(
         readFileSync(resolveInProject('page.html'), 'utf8').match(/data:image\/png/gu),
       ).toHaveLength(1);
-      expect(stderr()).toContain(saved.slice(1).join(', '));
+      expect(stderr()).toContain(refusedPaths.join(', '));
     },
   );
 
   it.runIf(isPosix)('is left out if it is on another computer, without any look-up', async () => {
-    const sharedPicture = '\\\\server\\share.png';
+    const sharedImage = '\\\\server\\share.png';
     const project = new Project({});
     const text = JSON.stringify({
       ...LINES[0],
-      outputs: [{ type: 'image', data: 'x', savedTo: sharedPicture }],
+      outputs: [{ type: 'image', data: 'x', savedTo: sharedImage }],
     });
     const rows = [parseResultsLine(text)].filter(row => row !== undefined);
 
     // On this system it is the name of a file, which a look-up would find.
-    writeFileSync(path.join(project.home, sharedPicture), PIXEL);
+    writeFileSync(path.join(project.home, sharedImage), PIXEL);
     const { platform } = process;
     Object.defineProperty(process, 'platform', { value: 'win32' });
     onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
@@ -339,7 +360,8 @@ describe('a saved picture of a page', () => {
       },
     );
 
-    expect([rows.length, omittedPaths]).toEqual([1, [sharedPicture]]);
+    expect(rows).toHaveLength(1);
+    expect(omittedPaths).toEqual([sharedImage]);
     expect(html).not.toContain('data:image/png');
   });
 });

@@ -22,6 +22,9 @@ function createSeededRandom(seed: number): () => number {
   };
 }
 
+/** The least credits, or units of money, that no run of a ledger costs. */
+const CHARGE_LIMIT = 150;
+
 /** A service that charges by its own ledger, whatever was estimated. */
 class Ledger {
   readonly charges = new Map<string, number>();
@@ -92,7 +95,7 @@ const request = {
   },
 } as unknown as CreationRequest;
 
-interface SpendOptions {
+interface CreateRunsOptions {
   readonly rows: number;
   readonly concurrency: number;
   readonly firstIndex?: number;
@@ -106,11 +109,11 @@ interface SpendOptions {
 async function createRuns(
   budget: Budget,
   ledger: Ledger,
-  { rows, concurrency, firstIndex = 0, isEmbedded = true }: SpendOptions,
-): Promise<{ madeCount: number; maxOpenCharge: number }> {
+  { rows, concurrency, firstIndex = 0, isEmbedded = true }: CreateRunsOptions,
+): Promise<{ createdCount: number; maxOpenCharge: number }> {
   const connection = ledger.connection(isEmbedded);
   let nextIndex = firstIndex;
-  let madeCount = 0;
+  let createdCount = 0;
   let maxOpenCharge = 0;
   const openRunIds = new Set<string>();
   const worker = async (): Promise<void> => {
@@ -123,7 +126,7 @@ async function createRuns(
       if (reservation === undefined) return;
 
       openRunIds.add(runId);
-      const charge = Math.floor(ledger.random() * 150);
+      const charge = Math.floor(ledger.random() * CHARGE_LIMIT);
       ledger.charges.set(runId, charge);
       maxOpenCharge = Math.max(
         maxOpenCharge,
@@ -136,12 +139,12 @@ async function createRuns(
 
       await reservation.commitRun({ runId, tokens: 1 });
       openRunIds.delete(runId);
-      madeCount += 1;
+      createdCount += 1;
     }
   };
 
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return { madeCount, maxOpenCharge };
+  return { createdCount, maxOpenCharge };
 }
 
 describe('a budget', () => {
@@ -151,15 +154,16 @@ describe('a budget', () => {
         const ledger = new Ledger(seed);
         const cap = 30_000;
         const budget = new Budget(createBudgetContext(), { cost: cap, credits: undefined });
-        const { madeCount, maxOpenCharge } = await createRuns(budget, ledger, {
+        const { createdCount, maxOpenCharge } = await createRuns(budget, ledger, {
           rows: 1000,
           concurrency,
         });
 
-        expect(madeCount).toBeGreaterThan(100);
+        // The cap allows so many that the runs overlap often.
+        expect(createdCount).toBeGreaterThan(100);
 
         // With no run open, one more of the most expensive runs did not fit.
-        expect(ledger.sum).toBeGreaterThan(cap - 150);
+        expect(ledger.sum).toBeGreaterThan(cap - CHARGE_LIMIT);
         expect(ledger.sum).toBeLessThanOrEqual(cap + maxOpenCharge);
         expect(budget.capError?.exitCode).toBe(EXIT.capReached);
         expect((await budget.readTotals({ readsList: false })).cost).toBe(ledger.sum / 1e8);
@@ -167,37 +171,61 @@ describe('a budget', () => {
 
       it(`of credits is exceeded by at most the credits of the open runs, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
-        const budget = new Budget(createBudgetContext(), parseCaps({ maxCredits: '3000' }));
+        const cap = 3000;
+        const budget = new Budget(createBudgetContext(), parseCaps({ maxCredits: String(cap) }));
         const { maxOpenCharge } = await createRuns(budget, ledger, {
           rows: 1000,
           concurrency,
           isEmbedded: false,
         });
-        expect(ledger.sum).toBeLessThanOrEqual(3000 + maxOpenCharge);
-        expect(ledger.sum).toBeGreaterThan(3000 - 150);
+        expect(ledger.sum).toBeLessThanOrEqual(cap + maxOpenCharge);
+        expect(ledger.sum).toBeGreaterThan(cap - CHARGE_LIMIT);
       });
     }
   }
 
-  it('counts the spending of earlier invocations', async () => {
-    const ledger = new Ledger(7);
-    const first = new Budget(createBudgetContext(), { cost: 10_000, credits: undefined });
-    await createRuns(first, ledger, { rows: 1000, concurrency: 4 });
-    const sumBefore = ledger.sum;
-    const resumedBudget = new Budget(createBudgetContext(), { cost: 10_000, credits: undefined });
-    const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
-    resumedBudget.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
+  describe('of a command that resumes an earlier one', () => {
+    const CAP = 10_000;
+    const CONCURRENCY = 4;
 
-    await expect(resumedBudget.reserve(ledger.connection(), request))
-      .resolves.toBeDefined()
-      .catch(() => {});
-    expect(ledger.sum).toBe(sumBefore);
+    /** Returns the ledger of a command that was stopped by its cap. */
+    async function spendCap(): Promise<Ledger> {
+      const ledger = new Ledger(7, () => CHARGE_LIMIT);
+      const budget = new Budget(createBudgetContext(), { cost: CAP, credits: undefined });
+      await createRuns(budget, ledger, { rows: 1000, concurrency: CONCURRENCY });
+      expect(budget.capError?.exitCode).toBe(EXIT.capReached);
+      return ledger;
+    }
 
-    const raisedBudget = new Budget(createBudgetContext(), { cost: 20_000, credits: undefined });
-    raisedBudget.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
-    await createRuns(raisedBudget, ledger, { rows: 2000, concurrency: 4, firstIndex: 1000 });
+    /** Returns the budget of a command that resumes the one whose runs are in the ledger. */
+    function resumeBudget(ledger: Ledger, cost: number): Budget {
+      const budget = new Budget(createBudgetContext(), { cost, credits: undefined });
+      const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
+      budget.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
+      return budget;
+    }
 
-    expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
+    it('refuses a creation that does not fit with the earlier spending', async () => {
+      const ledger = await spendCap();
+      const budget = resumeBudget(ledger, CAP);
+      await expect(budget.reserve(ledger.connection(), request)).rejects.toMatchObject({
+        exitCode: EXIT.capReached,
+      });
+    });
+
+    it('adds the earlier spending to its own under a higher cap', async () => {
+      const ledger = await spendCap();
+      const earlierSum = ledger.sum;
+      const budget = resumeBudget(ledger, 2 * CAP);
+      await createRuns(budget, ledger, {
+        rows: 2000,
+        concurrency: CONCURRENCY,
+        firstIndex: 1000,
+      });
+
+      expect(ledger.sum).toBeGreaterThan(earlierSum);
+      expect(ledger.sum).toBeLessThanOrEqual(2 * CAP + CONCURRENCY * CHARGE_LIMIT);
+    });
   });
 
   it('refuses a creation only once no other one is open', async () => {
@@ -218,11 +246,16 @@ describe('a budget', () => {
     expect(second).toBeDefined();
   });
 
-  it('counts a refused creation as nothing, and one in doubt as estimated', async () => {
-    const ledger = new Ledger(1, () => 60);
+  it('counts a refused creation as nothing', async () => {
     const budget = new Budget(createBudgetContext(), { cost: 100, credits: undefined });
-    const connection = ledger.connection();
+    const connection = new Ledger(1, () => 60).connection();
     (await budget.reserve(connection, request)).release();
+    await expect(budget.reserve(connection, request)).resolves.toBeDefined();
+  });
+
+  it('counts a creation in doubt as estimated', async () => {
+    const budget = new Budget(createBudgetContext(), { cost: 100, credits: undefined });
+    const connection = new Ledger(1, () => 60).connection();
     (await budget.reserve(connection, request)).markInDoubt();
 
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({
@@ -232,7 +265,7 @@ describe('a budget', () => {
     });
   });
 
-  it("lets one creation of unknown cost go alone, and stops if its credits can't be read", async () => {
+  it("reserves one creation of unknown cost at a time, and stops if its credits can't be read", async () => {
     const ledger = new Ledger(1);
     const budget = new Budget(createBudgetContext(), parseCaps({ maxCredits: '1000' }));
     const connection = ledger.connection(false);
@@ -254,19 +287,19 @@ describe('a budget', () => {
     );
   });
 
-  it('allows only free creations under a cap of 0', async () => {
-    const freeBudget = new Budget(createBudgetContext(), parseCaps({ maxCost: '0' }));
-    await freeBudget.reserve(new Ledger(1, () => 0).connection(), request);
-    const pricedBudget = new Budget(createBudgetContext(), parseCaps({ maxCost: '0' }));
+  it('allows a free creation under a cap of 0', async () => {
+    const budget = new Budget(createBudgetContext(), parseCaps({ maxCost: '0' }));
+    const connection = new Ledger(1, () => 0).connection();
+    await expect(budget.reserve(connection, request)).resolves.toBeDefined();
+  });
 
-    await expect(
-      pricedBudget.reserve(new Ledger(1, () => 1).connection(), request),
-    ).rejects.toMatchObject({
-      exitCode: EXIT.capReached,
-    });
-
-    const unknown = new Budget(createBudgetContext(), parseCaps({ maxCredits: '0' }));
-    await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({
+  it.each([
+    { name: 'that has a price under --max-cost 0', caps: { maxCost: '0' } },
+    { name: 'of unknown credits under --max-credits 0', caps: { maxCredits: '0' } },
+  ])('refuses a creation $name', async ({ caps }) => {
+    const budget = new Budget(createBudgetContext(), parseCaps(caps));
+    const connection = new Ledger(1, () => 1).connection();
+    await expect(budget.reserve(connection, request)).rejects.toMatchObject({
       exitCode: EXIT.capReached,
     });
   });
@@ -280,7 +313,7 @@ describe('a budget', () => {
     });
   });
 
-  it('counts a run of unknown cost with at least the standard price of its tokens, and expects that of the next', async () => {
+  it('counts the standard price of the tokens of runs of unknown cost, and expects that of the next', async () => {
     const standardCost = 40;
     const costs = {
       readRunCosts: (runIds: readonly string[]) =>
@@ -443,12 +476,12 @@ describe('a budget', () => {
   });
 });
 
-it('the error at a cap shows enough digits of an estimate that is only a little too high', () => {
-  const isReached = (cap: number, estimate: number) =>
+it('the error at a cap rounds the estimate unless it would then seem to fit', () => {
+  const formatError = (cap: number, estimate: number): string =>
     capReachedError('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) })
       .message;
-  expect(isReached(0.0005, 0.0005003)).toBe(
+  expect(formatError(0.0005, 0.0005003)).toBe(
     'stopped at --max-cost: $0.00 of $0.0005 spent, and the next run is estimated at $0.0005003',
   );
-  expect(isReached(0.0004, 0.0005003)).toMatch(/estimated at \$0\.0005$/u);
+  expect(formatError(0.0004, 0.0005003)).toMatch(/estimated at \$0\.0005$/u);
 });

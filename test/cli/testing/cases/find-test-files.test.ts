@@ -10,6 +10,20 @@ import { hasLinks, isPosix } from '../../../support/system.ts';
 
 const TEST_FILE = 'cases:\n  - inputs: { text: a }\n';
 
+/** A prompt file of GitHub Models with a test. */
+const GITHUB_MODELS_FILE = `messages: [{ role: user, content: "{{text}}" }]
+model: echo
+testData: [{ text: a }]
+evaluators: [{ name: a, string: { contains: a } }]
+`;
+
+const GITHUB_MODELS_JSON = JSON.stringify({
+  messages: [{ role: 'user', content: '{{text}}' }],
+  model: 'echo',
+  testData: [{ text: 'a' }],
+  evaluators: [{ name: 'a', string: { contains: 'a' } }],
+});
+
 /** A project with a fresh clone in `repository`, and with the user's own prompts and tests in `own`. */
 class ClonedProject extends Project {
   constructor(files: Readonly<Record<string, string>> = {}) {
@@ -40,28 +54,18 @@ class ClonedProject extends Project {
   }
 }
 
-/** A prompt file of GitHub Models with a test. */
-const GITHUB_MODELS_FILE = `messages: [{ role: user, content: "{{text}}" }]
-model: echo
-testData: [{ text: a }]
-evaluators: [{ name: a, string: { contains: a } }]
-`;
-
-const GITHUB_MODELS_JSON = JSON.stringify({
-  messages: [{ role: 'user', content: '{{text}}' }],
-  model: 'echo',
-  testData: [{ text: 'a' }],
-  evaluators: [{ name: 'a', string: { contains: 'a' } }],
-});
-
 describe('a test file in a folder', () => {
   it.runIf(hasLinks).each([
-    ['a link to a file elsewhere', '../own/echo.test.yaml', 'it leads out of'],
-    ['a link to nothing', 'nowhere', 'it is a link to nothing'],
-    ['a loop', 'x.test.yaml', 'it is not a regular file'],
-    ['a link to a folder', '.', 'it is not a regular file'],
-    ['a link to a device', '/dev/zero', 'it leads out of'],
-  ])('is left out and reported if it is %s', async (_, target, reason) => {
+    {
+      name: 'a link to a file elsewhere',
+      target: '../own/echo.test.yaml',
+      reason: 'it leads out of',
+    },
+    { name: 'a link to nothing', target: 'nowhere', reason: 'it is a link to nothing' },
+    { name: 'a link to itself', target: 'x.test.yaml', reason: 'it is not a regular file' },
+    { name: 'a link to a folder', target: '.', reason: 'it is not a regular file' },
+    { name: 'a link to a device', target: '/dev/zero', reason: 'it leads out of' },
+  ])('is left out and reported if it is $name', async ({ target, reason }) => {
     const project = new ClonedProject({
       'repository/echo.prompt': ECHO,
       'repository/echo.test.yaml': TEST_FILE,
@@ -94,7 +98,7 @@ describe('a test file in a folder', () => {
     },
   );
 
-  it.runIf(hasLinks)('may be a link within the folder, and is run then', async () => {
+  it.runIf(hasLinks)('is run if it is a link within the folder', async () => {
     const project = new ClonedProject({
       'repository/echo.prompt': ECHO,
       'repository/shared/all.yaml': TEST_FILE,
@@ -120,7 +124,7 @@ describe('a test file in a folder', () => {
     });
   });
 
-  it('that is too large is the fault of that file alone', async () => {
+  it('is a fault of that file alone if it is too large', async () => {
     const project = new ClonedProject({
       'repository/echo.prompt': ECHO,
       'repository/echo.test.yaml': TEST_FILE,
@@ -133,12 +137,16 @@ describe('a test file in a folder', () => {
     expect(stdout).toContain('1 passed');
   });
 
-  it.runIf(hasLinks)('is found over a link that the user names', async () => {
+  it.runIf(hasLinks)('is found over a link to a folder that the user names', async () => {
     const project = new ClonedProject();
     project.link('linked', '../own');
     const { exitCode, stdout } = await project.test('linked');
     expect(stdout).toContain('2 passed');
     expect(exitCode).toBe(0);
+  });
+
+  it.runIf(hasLinks)('is run if the user names a link to it', async () => {
+    const project = new ClonedProject();
     project.link('named.test.yaml', '../own/echo.test.yaml');
     project.write('repository/named.prompt', ECHO);
     expect((await project.test('named.test.yaml')).exitCode).toBe(0);
@@ -151,52 +159,64 @@ describe('a test file in a folder', () => {
   });
 });
 
-const OVER_LINKS: [string, string, (project: ClonedProject) => void][] = hasLinks
-  ? [
-      [
-        'lies next to it as a link',
-        TEST_FILE,
-        project => project.link('x.prompt', '../own/echo.prompt'),
-      ],
-      [
-        'is named as a link',
-        `target: y.prompt\n${TEST_FILE}`,
-        project => project.link('y.prompt', '../own/echo.prompt'),
-      ],
-      [
-        'is named over a link',
-        `target: in/echo.prompt\n${TEST_FILE}`,
-        project => project.link('in', '../own'),
-      ],
-    ]
-  : [];
+interface OutsidePrompt {
+  /** The condition in the title of the test. */
+  readonly name: string;
+  readonly testFile: string;
+  /** Adds what the test file needs to the project. */
+  readonly prepare?: (project: ClonedProject) => void;
+}
+
+const PROMPTS_OVER_LINKS: readonly OutsidePrompt[] = [
+  {
+    name: 'lies next to it as a link',
+    testFile: TEST_FILE,
+    prepare: project => project.link('x.prompt', '../own/echo.prompt'),
+  },
+  {
+    name: 'is named as a link',
+    testFile: `target: y.prompt\n${TEST_FILE}`,
+    prepare: project => project.link('y.prompt', '../own/echo.prompt'),
+  },
+  {
+    name: 'is named over a link',
+    testFile: `target: in/echo.prompt\n${TEST_FILE}`,
+    prepare: project => project.link('in', '../own'),
+  },
+];
 
 describe('the prompt of a test', () => {
-  const outside =
+  const OUTSIDE_MESSAGE =
     'lies outside the working directory, the folder of the tests and their repository';
 
-  it.each<[string, string, (project: ClonedProject) => void]>([
-    ...OVER_LINKS,
-    ['is named with ..', `target: ../own/echo.prompt\n${TEST_FILE}`, () => {}],
-    ['is of another form', `target: ../own/notes.prompt.yml\n${TEST_FILE}`, () => {}],
-    [
-      'has no ending of its own',
-      `target: ../own/secret\n${TEST_FILE}`,
-      project => project.write('own/secret', ECHO),
-    ],
-  ])('is a fault of that file if it %s and lies elsewhere', async (_, text, prepare) => {
-    const project = new ClonedProject({
-      'repository/echo.prompt': ECHO,
-      'repository/echo.test.yaml': TEST_FILE,
-    });
-    project.write('repository/x.test.yaml', text);
-    prepare(project);
-    const { exitCode, stdout, stderr } = await project.test();
-    expect(stderr).toContain(outside);
-    expect(exitCode).toBe(EXIT.usage);
-    expect(stderr).toMatch(/^error: x\.test\.yaml:1: /mu);
-    expect(stdout).toContain('1 passed');
-  });
+  it.each<OutsidePrompt>([
+    ...(hasLinks ? PROMPTS_OVER_LINKS : []),
+    { name: 'is named with ..', testFile: `target: ../own/echo.prompt\n${TEST_FILE}` },
+    {
+      name: 'is a file of GitHub Models',
+      testFile: `target: ../own/notes.prompt.yml\n${TEST_FILE}`,
+    },
+    {
+      name: 'has no file extension',
+      testFile: `target: ../own/secret\n${TEST_FILE}`,
+      prepare: project => project.write('own/secret', ECHO),
+    },
+  ])(
+    'is a fault of its test file if it lies elsewhere and $name',
+    async ({ testFile, prepare }) => {
+      const project = new ClonedProject({
+        'repository/echo.prompt': ECHO,
+        'repository/echo.test.yaml': TEST_FILE,
+      });
+      project.write('repository/x.test.yaml', testFile);
+      prepare?.(project);
+      const { exitCode, stdout, stderr } = await project.test();
+      expect(stderr).toContain(OUTSIDE_MESSAGE);
+      expect(exitCode).toBe(EXIT.usage);
+      expect(stderr).toMatch(/^error: x\.test\.yaml:1: /mu);
+      expect(stdout).toContain('1 passed');
+    },
+  );
 
   it('is refused if it lies elsewhere and an absolute path names it', async () => {
     const project = new ClonedProject();
@@ -206,21 +226,21 @@ describe('the prompt of a test', () => {
     );
     expect(await project.test()).toMatchObject({
       exitCode: EXIT.usage,
-      stderr: expect.stringContaining(outside) as string,
+      stderr: expect.stringContaining(OUTSIDE_MESSAGE) as string,
     });
   });
 
   it.runIf(hasLinks).each([
     ['with --allow-outside', ['--allow-outside']],
     ['for a test file that is named', ['x.test.yaml']],
-  ])('may lie elsewhere %s', async (_, argv) => {
+  ])('may lie elsewhere %s, whether it is named or linked', async (_, argv) => {
     const project = new ClonedProject({
       'repository/x.test.yaml': `target: ../own/echo.prompt\n${TEST_FILE}`,
     });
     expect((await project.test(...argv)).exitCode).toBe(0);
-    rmSync(path.join(project.repository, 'x.test.yaml'));
-    project.link('x.prompt', '../own/echo.prompt');
+
     project.write('repository/x.test.yaml', TEST_FILE);
+    project.link('x.prompt', '../own/echo.prompt');
     expect((await project.test(...argv)).exitCode).toBe(0);
   });
 
@@ -238,27 +258,31 @@ describe('the prompt of a test', () => {
     expect((await project.test(path.join(project.home, 'own'))).exitCode).toBe(0);
   });
 
-  it("may be an alias for a file anywhere: that is the user's own", async () => {
+  it("may lie anywhere if the user's own alias names it", async () => {
     const project = new ClonedProject({ 'repository/x.test.yaml': `target: mine\n${TEST_FILE}` });
     const mine = path.join(project.home, 'own/echo.prompt');
     await project.run(['alias', 'set', 'mine', mine], { home: project.repository });
     expect((await project.test()).exitCode).toBe(0);
   });
 
-  it.runIf(hasLinks)('has its partials below its own folder, wherever the test lies', async () => {
-    const project = new ClonedProject({
-      'repository/x.test.yaml': `target: in/p.prompt\n${TEST_FILE}`,
-      'repository/in/p.prompt':
-        '---\nmodel: echo\ninput: { schema: { text: string } }\n---\n{{> sign}}{{text}}',
-      'repository/_sign.prompt': 'signed',
-    });
-    project.link('in/_sign.prompt', '../_sign.prompt');
-    const { exitCode, stderr } = await project.test();
+  it.runIf(hasLinks)(
+    'takes partials only from below its folder without --allow-outside',
+    async () => {
+      const project = new ClonedProject({
+        'repository/x.test.yaml': `target: in/p.prompt\n${TEST_FILE}`,
+        'repository/in/p.prompt':
+          '---\nmodel: echo\ninput: { schema: { text: string } }\n---\n{{> sign}}{{text}}',
+        'repository/_sign.prompt': 'signed',
+      });
+      project.link('in/_sign.prompt', '../_sign.prompt');
+      const { exitCode, stderr } = await project.test();
 
-    expect(stderr).toContain('lies outside the folder of its prompt');
-    expect(exitCode).toBe(EXIT.usage);
-    expect((await project.test('--allow-outside')).exitCode).toBe(0);
-  });
+      expect(stderr).toContain('lies outside the folder of its prompt');
+      expect(exitCode).toBe(EXIT.usage);
+
+      expect((await project.test('--allow-outside')).exitCode).toBe(0);
+    },
+  );
 
   it.runIf(isPosix)('is a fault if it is a pipe', async () => {
     const project = new ClonedProject({ 'repository/x.test.yaml': TEST_FILE });
@@ -298,10 +322,11 @@ describe('completion', () => {
   }
 
   it.runIf(hasLinks)(
-    'leaves out prompts and tests that lead out of their folder, and what is not a file, without a word',
+    'silently leaves out prompts and tests that lead out of their folder or are not files',
     async () => {
       const home = createTemporaryDirectory();
       const outside = createTemporaryDirectory();
+      // Only a, a file, and b, a link to it within the folder, may be offered.
       for (const name of ['x.prompt', 'x.test.yaml']) {
         writeFileSync(path.join(home, `a-${name}`), '');
         writeFileSync(path.join(outside, name), '');
@@ -317,7 +342,7 @@ describe('completion', () => {
     },
   );
 
-  it.runIf(hasLinks)('offers what lies in a folder that is a link', async () => {
+  it.runIf(hasLinks)('offers the files of a folder that is a link', async () => {
     const home = createTemporaryDirectory();
     const outside = createTemporaryDirectory();
     writeFileSync(path.join(outside, 'x.prompt'), '');

@@ -28,7 +28,12 @@ const ROWS = `{"item": {"ticket": "Black screen", "label": "Hardware"}}
 {"item": {"ticket": "Password {{lost}}", "label": "Ticket: Password {{lost}}"}}
 `;
 
-const check = (operation: string, reference: string, input = '{{ sample.output_text }}') => ({
+/** Returns a criterion that compares the answer, or another input, with a reference. */
+const createStringCheck = (
+  operation: string,
+  reference: string,
+  input = '{{ sample.output_text }}',
+) => ({
   type: 'string_check',
   name: operation,
   input,
@@ -36,30 +41,32 @@ const check = (operation: string, reference: string, input = '{{ sample.output_t
   reference,
 });
 
-interface Files {
+interface ConvertedFiles {
   readonly prompt: string;
   readonly cases: Record<string, unknown>[];
 }
 
-class Converted extends Project {
+/** A directory in which an evaluation becomes `x.prompt` and `x.test.yaml`. */
+class EvaluationProject extends Project {
   /** Runs `prompts new` on a definition and its rows. */
   async convert(definition: object, rows = ROWS) {
     this.write('eval.json', JSON.stringify({ data_source_config: SCHEMA, ...definition }, null, 1));
     this.write('items.jsonl', rows);
     const argv = ['prompts', 'new', 'x.prompt', '--from', 'eval.json', '--items', 'items.jsonl'];
-    // `run` is quiet, and the notes count here.
+    // `run` is quiet, but these tests read the notes.
     const { exitCode, stderr } = await runInProcess(argv, { home: this.home });
     return { exitCode, stderr: stderr() };
   }
 
-  files(): Files {
+  /** Reads the files that `convert` has written. */
+  readFiles(): ConvertedFiles {
     const [prompt = '', tests = ''] = ['x.prompt', 'x.test.yaml'].map(file =>
       readFileSync(path.join(this.home, file), 'utf8'),
     );
-    return { prompt, cases: (parse(tests) as { cases: Files['cases'] }).cases };
+    return { prompt, cases: (parse(tests) as { cases: ConvertedFiles['cases'] }).cases };
   }
 
-  async rendered(...inputs: string[]): Promise<unknown> {
+  async render(...inputs: string[]): Promise<unknown> {
     const { stdout } = await this.run(['prompts', 'render', 'x.prompt', ...inputs, '--json']);
     return JSON.parse(stdout());
   }
@@ -67,7 +74,7 @@ class Converted extends Project {
 
 describe("an evaluation of OpenAI's Evals", () => {
   it('becomes a prompt file of its messages, and a case for each row', async () => {
-    const project = new Converted({});
+    const project = new EvaluationProject({});
     const { exitCode, stderr } = await project.convert({
       name: 'Tickets',
       data_source: {
@@ -76,17 +83,17 @@ describe("an evaluation of OpenAI's Evals", () => {
         sampling_params: { temperature: 0.5, max_completion_tokens: 9 },
         input_messages: { type: 'template', template: MESSAGES },
       },
-      testing_criteria: [check('eq', '{{ item.label }}')],
+      testing_criteria: [createStringCheck('eq', '{{ item.label }}')],
     });
 
     expect(exitCode).toBe(0);
     expect(stderr).not.toContain('eval.json');
 
-    const { prompt, cases } = project.files();
+    const { prompt, cases } = project.readFiles();
     expect(prompt).toContain(
       'title: Tickets\nmodel: openai/gpt-4o-mini\nconfig:\n  temperature: 0.5\n  maxOutputTokens: 9\n',
     );
-    expect(await project.rendered('-i', 'ticket=it')).toMatchObject({
+    expect(await project.render('-i', 'ticket=it')).toMatchObject({
       messages: [
         { role: 'system', content: [{ text: 'Label tickets' }] },
         { role: 'user', content: [{ text: 'Ticket: it' }] },
@@ -107,7 +114,7 @@ describe("an evaluation of OpenAI's Evals", () => {
   });
 
   it('asks for the fields that no criterion has as its reference if it has no messages', async () => {
-    const project = new Converted({});
+    const project = new EvaluationProject({});
     await project.convert({
       data_source_config: {
         type: 'custom',
@@ -119,41 +126,37 @@ describe("an evaluation of OpenAI's Evals", () => {
           },
         },
       },
-      testing_criteria: [check('ilike', 'a {{item.label}}')],
+      testing_criteria: [createStringCheck('ilike', 'a {{item.label}}')],
     });
 
-    expect(project.files().prompt).toMatch(/required:\n {6}- ticket\n {6}- the-tone\n/u);
-    expect(await project.rendered('-i', 'ticket=Hm', '-i', 'the-tone=calm')).toMatchObject({
+    expect(project.readFiles().prompt).toMatch(/required:\n {6}- ticket\n {6}- the-tone\n/u);
+    expect(await project.render('-i', 'ticket=Hm', '-i', 'the-tone=calm')).toMatchObject({
       messages: [{ role: 'user', content: [{ text: 'ticket: Hm\nthe-tone: calm' }] }],
     });
   });
 
-  it('fills items of lists, such as `item.turns[0].text`, and says which parts of an answer it does not have', async () => {
-    const project = new Converted({});
-    const { stderr } = await project.convert(
+  it('fills items of lists, such as `item.turns[0].text`', async () => {
+    const project = new EvaluationProject({});
+    await project.convert(
       {
         input_messages: [{ role: 'user', content: 'Say {{ item.turns[0].text }}' }],
         testing_criteria: [
-          check('eq', '{{item.turns[1].text}}', '{{sample.output_json.said[0]}}'),
-          check('eq', 'look', '{{sample.output_tools[0].function.name}}'),
+          createStringCheck('eq', '{{item.turns[1].text}}', '{{sample.output_json.said[0]}}'),
         ],
       },
       '{"item": {"turns": [{"text": "a"}, {"text": "b"}]}}\n',
     );
 
-    expect(stderr).toContain(
-      'refers to `sample.output_tools.0.function.name`, which has no equivalent: it is left out',
-    );
-    expect(await project.rendered('-i', 'turns=[{"text": "a"}]')).toMatchObject({
+    expect(await project.render('-i', 'turns=[{"text": "a"}]')).toMatchObject({
       messages: [{ role: 'user', content: [{ text: 'Say a' }] }],
     });
-    expect(project.files().cases).toMatchObject([
+    expect(project.readFiles().cases).toMatchObject([
       { inputs: { turns: '[{"text":"a"},{"text":"b"}]' }, expect: [{ equals: 'b' }] },
     ]);
   });
 
   it('refuses messages that the rows hold, at their line', async () => {
-    const project = new Converted({});
+    const project = new EvaluationProject({});
     const { exitCode, stderr } = await project.convert({
       data_source: { input_messages: { type: 'item_reference', item_reference: 'item.turns' } },
       testing_criteria: [],
@@ -165,22 +168,22 @@ describe("an evaluation of OpenAI's Evals", () => {
   });
 
   it.runIf(hasPython)(
-    'decides like its operations, for JSON in the answer and Python too',
+    'becomes checks that decide like its string operations and its Python',
     async () => {
       const grade =
         "def grade(sample, item):\n    return 1.0 if item['label'] in sample['output_text'] else 0.0";
-      const project = new Converted({});
+      const project = new EvaluationProject({});
       const { stderr } = await project.convert(
         {
           input_messages: [
             { role: 'user', content: '{"a": "{{item.label}}", "b": {{item.facts.height}}}' },
           ],
           testing_criteria: [
-            check('ne', '{{item.label}}'),
-            check('like', 'hardware'),
-            check('ilike', 'hardware'),
-            check('eq', 'HardWare', '{{ sample.output_json.a }}'),
-            check('eq', 'It is 8', 'It is {{ sample.output_json.b }}'),
+            createStringCheck('ne', '{{item.label}}'),
+            createStringCheck('like', 'hardware'),
+            createStringCheck('ilike', 'hardware'),
+            createStringCheck('eq', 'HardWare', '{{ sample.output_json.a }}'),
+            createStringCheck('eq', 'It is 8', 'It is {{ sample.output_json.b }}'),
             { type: 'python', name: 'grade', source: grade, pass_threshold: 1 },
             {
               type: 'python',
@@ -203,6 +206,7 @@ describe("an evaluation of OpenAI's Evals", () => {
         .split('\n')
         .filter(line => /^ *x\.test\.yaml:\d+: /u.test(line));
 
+      // `like` is case-sensitive, `grade` passes, and the program that fails ends with 1.
       expect(failures.map(line => line.replace(/^ *x\.test\.yaml:\d+: /u, ''))).toEqual([
         expect.stringContaining('hardware'),
         expect.stringContaining('returns false'),
@@ -212,8 +216,8 @@ describe("an evaluation of OpenAI's Evals", () => {
     },
   );
 
-  it('keeps the questions of graders, and distinguishes a label from one that contains it', async () => {
-    const project = new Converted({});
+  it('keeps the questions of graders, and lists a label after those that contain it', async () => {
+    const project = new EvaluationProject({});
     const input = [
       { role: 'developer', content: 'Judge by {{item.label}}' },
       {
@@ -227,7 +231,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       testing_criteria: [
         {
           type: 'label_model',
-          name: 'l',
+          name: 'label',
           model: 'o4-mini',
           input,
           labels: ['correct', 'incorrect'],
@@ -235,7 +239,7 @@ describe("an evaluation of OpenAI's Evals", () => {
         },
         {
           type: 'score_model',
-          name: 's',
+          name: 'score',
           model: 'gpt-4o',
           input,
           range: [1, 5],
@@ -243,7 +247,7 @@ describe("an evaluation of OpenAI's Evals", () => {
         },
         {
           type: 'text_similarity',
-          name: 't',
+          name: 'similarity',
           input: '{{sample.output_text}}',
           reference: '{{item.label}}',
           evaluation_metric: 'bleu',
@@ -251,10 +255,12 @@ describe("an evaluation of OpenAI's Evals", () => {
         },
       ],
     });
-    expect(stderr).toContain('the criterion `t` measures `bleu >= 0.5`, which becomes a rubric');
+    expect(stderr).toContain(
+      'the criterion `similarity` measures `bleu >= 0.5`, which becomes a rubric',
+    );
 
-    const [first] = project.files().cases;
-    expect(first).toMatchObject({
+    const [firstCase] = project.readFiles().cases;
+    expect(firstCase).toMatchObject({
       vars: { label: 'Hardware' },
       expect: [
         {
@@ -280,88 +286,111 @@ describe("an evaluation of OpenAI's Evals", () => {
     });
   });
 
-  it('names what it leaves out and what a row lacks, with the line', async () => {
-    const project = new Converted({});
-    const { exitCode, stderr } = await project.convert(
-      {
-        input_messages: MESSAGES,
-        testing_criteria: [
-          { type: 'multi', name: 'both', graders: {} },
-          check('eq', '{{item.label}}', '{{item.ticket}}'),
-          check('eq', 'x', '{{sample.output_tools}}'),
-        ],
-      },
-      '{"item": {"label": "x"}}\n',
-    );
-
+  it.each([
+    {
+      name: 'has no equivalent, with its line',
+      criterion: { type: 'multi', name: 'both', graders: {} },
+      note: 'eval.json:35: the criterion `both` has no equivalent: `multi` is left out',
+    },
+    {
+      name: 'checks the row and not the answer',
+      criterion: createStringCheck('eq', '{{item.label}}', '{{item.ticket}}'),
+      note: 'the criterion `eq` checks the row and not the answer: it is left out',
+    },
+    {
+      name: 'refers to the tools of an answer',
+      criterion: createStringCheck('eq', 'x', '{{sample.output_tools}}'),
+      note: 'refers to `sample.output_tools`, which has no equivalent: it is left out',
+    },
+    {
+      name: 'refers to an item of the tools of an answer',
+      criterion: createStringCheck('eq', 'look', '{{sample.output_tools[0].function.name}}'),
+      note: 'refers to `sample.output_tools.0.function.name`, which has no equivalent: it is left out',
+    },
+  ])('leaves out a criterion that $name', async ({ criterion, note }) => {
+    const project = new EvaluationProject({});
+    const definition = { input_messages: MESSAGES, testing_criteria: [criterion] };
+    const { exitCode, stderr } = await project.convert(definition);
+    expect(stderr).toContain(note);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain(
-      'eval.json:35: the criterion `both` has no equivalent: `multi` is left out',
-    );
-    expect(stderr).toContain(
-      'the criterion `eq` checks the row and not the answer: it is left out',
-    );
-    expect(stderr).toContain('refers to `sample.output_tools`, which has no equivalent');
+  });
+
+  it('names the line of a row that lacks an input, which is empty then', async () => {
+    const project = new EvaluationProject({});
+    const definition = { input_messages: MESSAGES, testing_criteria: [] };
+    const { exitCode, stderr } = await project.convert(definition, '{"item": {"label": "x"}}\n');
     expect(stderr).toContain('items.jsonl:1: this row has no `ticket`: it is empty');
+    expect(exitCode).toBe(0);
   });
 
   it.each([
-    ['rows that are not JSON', {}, '{"item": {}}\n{', 'items.jsonl:2: this row is not JSON'],
-    ['rows that are not objects', {}, '[1]', 'items.jsonl:1: a row must be a JSON object'],
-    [
-      'pictures in a message',
-      { input_messages: [{ role: 'user', content: { type: 'input_image' } }] },
-      ROWS,
-      'content',
-    ],
-    [
-      'rows of references alone',
-      { testing_criteria: [check('eq', '{{item.ticket}}{{item.label}}{{item.facts}}')] },
-      ROWS,
-      'no field to ask for',
-    ],
-  ])('refuses %s and writes nothing', async (_, definition, rows, words) => {
-    const project = new Converted({});
+    {
+      name: 'rows that are not JSON',
+      definition: {},
+      rows: '{"item": {}}\n{',
+      message: 'items.jsonl:2: this row is not JSON',
+    },
+    {
+      name: 'rows that are not objects',
+      definition: {},
+      rows: '[1]',
+      message: 'items.jsonl:1: a row must be a JSON object',
+    },
+    {
+      name: 'pictures in a message',
+      definition: { input_messages: [{ role: 'user', content: { type: 'input_image' } }] },
+      rows: ROWS,
+      message: 'content',
+    },
+    {
+      name: 'rows of references alone',
+      definition: {
+        testing_criteria: [createStringCheck('eq', '{{item.ticket}}{{item.label}}{{item.facts}}')],
+      },
+      rows: ROWS,
+      message: 'no field to ask for',
+    },
+  ])('refuses $name and writes nothing', async ({ definition, rows, message }) => {
+    const project = new EvaluationProject({});
     const { exitCode, stderr } = await project.convert(
       { testing_criteria: [], ...definition },
       rows,
     );
 
     expect(exitCode).toBe(EXIT.usage);
-    expect(stderr).toContain(words);
-    expect(() => project.files()).toThrow('ENOENT');
+    expect(stderr).toContain(message);
+    expect(() => project.readFiles()).toThrow('ENOENT');
   });
+});
 
-  it('has rows that batch and compare unwrap unless the prompt takes an item', async () => {
-    const head = (input: string, tag: string) =>
-      `---\nmodel: echo\ninput:\n  schema:\n    ${input}: any\n---\n{{${tag}}}\n`;
+describe("a row of OpenAI's Evals", () => {
+  const formatPrompt = (input: string, tag: string): string =>
+    `---\nmodel: echo\ninput:\n  schema:\n    ${input}: any\n---\n{{${tag}}}\n`;
+  const TICKET_PROMPT = formatPrompt('ticket', 'ticket');
+  const ITEM_PROMPT = formatPrompt('item', 'item.ticket');
+
+  /** Runs `x.prompt` on the project's `items.jsonl`, which has one row. Returns its answers. */
+  async function runBatch(project: Project): Promise<string[]> {
+    await project.run(['batch', 'x.prompt', '--from', 'items.jsonl', '--out', 'results.jsonl']);
+    const results = readFileSync(path.join(project.home, 'results.jsonl'), 'utf8');
+    return (JSON.parse(results) as { outputs: { data: string }[] }).outputs.map(({ data }) => data);
+  }
+
+  it('is unwrapped by batch and compare', async () => {
     const project = new Project({
-      'x.prompt': head('ticket', 'ticket'),
-      'y.prompt': head('item', 'item.ticket'),
+      'x.prompt': TICKET_PROMPT,
       'items.jsonl': '{"item": {"ticket": "a"}, "sample": {"output_text": "b"}}\n',
     });
+    const compare = ['compare', 'x.prompt', 'x.prompt', '--from', 'items.jsonl', '--json'];
+    expect(await runBatch(project)).toEqual(['a']);
+    expect((await project.run(compare)).exitCode).toBe(0);
+  });
 
-    const answers = async (file: string) => {
-      await project.run(['batch', file, '--from', 'items.jsonl', '--out', `${file}.jsonl`]);
-      const results = readFileSync(path.join(project.home, `${file}.jsonl`), 'utf8');
-      return (JSON.parse(results) as { outputs: { data: string }[] }).outputs.map(
-        ({ data }) => data,
-      );
-    };
-
-    expect(await answers('x.prompt')).toEqual(['a']);
-
-    const compared = await project.run([
-      'compare',
-      'x.prompt',
-      'x.prompt',
-      '--from',
-      'items.jsonl',
-      '--json',
-    ]);
-    expect(compared.exitCode).toBe(0);
-
-    project.write('items.jsonl', '{"item": {"ticket": "a"}}\n');
-    expect(await answers('y.prompt')).toEqual(['a']);
+  it('stays as it is if the prompt takes an item', async () => {
+    const project = new Project({
+      'x.prompt': ITEM_PROMPT,
+      'items.jsonl': '{"item": {"ticket": "a"}}\n',
+    });
+    expect(await runBatch(project)).toEqual(['a']);
   });
 });

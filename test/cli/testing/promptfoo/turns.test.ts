@@ -6,11 +6,10 @@ import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { Project } from '../../../support/project.ts';
 
 /**
- * Starts a provider at an address, until the end of the test, that answers with the number of the
- * request, and fails prompts with FAIL in them. Returns its entry in a configuration, and the prompts
- * that it was asked.
+ * Starts a provider that ends with the test. It numbers its answers, and fails prompts with FAIL in
+ * them. Returns its entry in a configuration, and the prompts that it was asked.
  */
-async function startProvider() {
+async function startNumberingProvider() {
   const prompts: string[] = [];
   const server = createServer((request, response) => {
     void answer(request, response);
@@ -74,7 +73,7 @@ const QUESTIONS = `tests:
 
 describe('cases of promptfoo that take the answers of earlier ones', () => {
   it('continue their conversation, and no other', async () => {
-    const { prompts, entry } = await startProvider();
+    const { prompts, entry } = await startNumberingProvider();
     const project = new Project({ 'promptfooconfig.yaml': `${CHAT}${entry}${QUESTIONS}` });
     const { exitCode, cases } = await runTests(project, '--concurrency', '8');
     expect(cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 failed']);
@@ -82,31 +81,44 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
     expect(prompts).toEqual(['one\n', 'other\n', 'one\n => answer "1"; three\n']);
   });
 
-  it('run with the cases whose answers they take if only they are chosen', async () => {
-    const { prompts, entry } = await startProvider();
+  it('run with the cases whose answers they take if --filter chooses only them', async () => {
+    const { prompts, entry } = await startNumberingProvider();
     const config = `${CHAT}${entry}${QUESTIONS}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
-    const filtered = await runTests(project, '--filter', 'case 3');
 
-    expect(filtered.cases).toEqual(['case 1 passed', 'case 3 failed']);
-
-    const failed = await runTests(project, '--failed');
-    expect(failed.cases).toEqual(['case 1 passed', 'case 3 failed']);
-    expect(prompts.splice(0)).toEqual([
-      'one\n',
-      'one\n => answer "1"; three\n',
-      'one\n',
-      'one\n => answer "3"; three\n',
+    expect((await runTests(project, '--filter', 'case 3')).cases).toEqual([
+      'case 1 passed',
+      'case 3 failed',
     ]);
+    expect(prompts).toEqual(['one\n', 'one\n => answer "1"; three\n']);
+  });
 
-    // Only the case that was never asked is asked now.
-    const resumed = await runTests(project, '--resume');
-    expect(resumed.cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 failed']);
+  it('run again with the cases whose answers they take with --failed', async () => {
+    const { prompts, entry } = await startNumberingProvider();
+    const project = new Project({ 'promptfooconfig.yaml': `${CHAT}${entry}${QUESTIONS}` });
+    await runTests(project);
+    prompts.length = 0;
+
+    expect((await runTests(project, '--failed')).cases).toEqual(['case 1 passed', 'case 3 failed']);
+    expect(prompts).toEqual(['one\n', 'one\n => answer "1"; three\n']);
+  });
+
+  it('are not asked again by --resume, which asks only the case that was never asked', async () => {
+    const { prompts, entry } = await startNumberingProvider();
+    const project = new Project({ 'promptfooconfig.yaml': `${CHAT}${entry}${QUESTIONS}` });
+    await runTests(project, '--filter', 'case 3');
+    prompts.length = 0;
+
+    expect((await runTests(project, '--resume')).cases).toEqual([
+      'case 1 passed',
+      'case 2 passed',
+      'case 3 failed',
+    ]);
     expect(prompts).toEqual(['other\n']);
   });
 
   it('are asked again by --resume if an earlier question was edited', async () => {
-    const { prompts, entry } = await startProvider();
+    const { prompts, entry } = await startNumberingProvider();
     const config = `${CHAT}${entry}${QUESTIONS}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
     await runTests(project);
@@ -118,7 +130,7 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
   });
 
   it('are not asked if an earlier one has no answer', async () => {
-    const { prompts, entry } = await startProvider();
+    const { prompts, entry } = await startNumberingProvider();
     const config = `${CHAT}${entry}${QUESTIONS.replace('question: one', 'question: FAIL')}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
     const { exitCode, cases, stderr } = await runTests(project);
@@ -130,7 +142,7 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
   });
 
   it('keep their answers, as transformed, in variables for later ones', async () => {
-    const { prompts, entry } = await startProvider();
+    const { prompts, entry } = await startNumberingProvider();
     const config = `prompts: ['Say: {{question}}']
 providers:${entry}tests:
   - vars: { question: one }
@@ -188,11 +200,11 @@ tests:
 });
 
 describe('prompts of promptfoo in Nunjucks', () => {
-  it('are rendered as promptfoo renders them, with loops, filters and values that are not texts', async () => {
+  it('may have loops, filters and values that are not texts', async () => {
     const config = `prompts:
   - '{% set all = user.tags %}{{ user.name | upper }}:{% for tag in all %} {{ loop.index }}{{ tag }}{% if not loop.last %},{% endif %}{% endfor %} {{ topic }}'
   - |
-    [{% for one in history %}{"role": "{{ one.role }}", "content": {{ one.text | dump }}}{% if not loop.last %},{% endif %}{% endfor %}]
+    [{% for turn in history %}{"role": "{{ turn.role }}", "content": {{ turn.text | dump }}}{% if not loop.last %},{% endif %}{% endfor %}]
 providers: [echo]
 tests:
   - vars:
@@ -214,7 +226,7 @@ tests:
     expect(cases[1]).toMatchObject({ repetitions: [{ outputs: [{ data: answer }] }] });
   });
 
-  it('fail a case alone that promptfoo fails alone', async () => {
+  it('fail only the case whose variables they cannot render', async () => {
     const config = `prompts: ['{{ a.list | join(" ") }}{{ b }}']
 providers: [echo]
 tests:
@@ -227,13 +239,16 @@ tests:
   });
 
   it.each([
-    ['{% if a %}x', 'parseIf'],
-    ['{{ a | nothing }}', 'filter not found: nothing'],
-    ['{{ "".constructor.constructor("return process.env")() }}', 'process'],
-    ['[{"role": "user", "content": {{ a | upper }}}]', 'is not JSON'],
+    { prompt: '{% if a %}x', message: 'parseIf' },
+    { prompt: '{{ a | nothing }}', message: 'filter not found: nothing' },
+    {
+      prompt: '{{ "".constructor.constructor("return process.env")() }}',
+      message: 'process',
+    },
+    { prompt: '[{"role": "user", "content": {{ a | upper }}}]', message: 'is not JSON' },
   ])(
-    'are refused before anything is sent if they cannot be rendered: %s',
-    async (prompt, message) => {
+    'are refused before anything is sent if they cannot be rendered: $prompt',
+    async ({ prompt, message }) => {
       const config = JSON.stringify({
         prompts: [prompt],
         providers: ['echo'],

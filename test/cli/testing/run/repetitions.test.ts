@@ -19,13 +19,13 @@ interface Report {
   readonly cases: readonly object[];
 }
 
-/** A project whose model gives these answers in turn, the last one forever. */
+/** A project whose model answers in turn with yes for `y` and no for `n`, and the last one forever. */
 class AnsweringProject extends Project {
-  constructor(cases: string, answers: string, above = '') {
+  constructor(cases: string, answers: string, headLines = '') {
     super({
       'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n  - {model: tiny, modality: text, provider: here, price: {input: 1, output: 1}}\n`,
       'ask.prompt': '---\nmodel: tiny\n---\nYes or no?',
-      'ask.test.yaml': `${above}cases:\n${cases}`,
+      'ask.test.yaml': `${headLines}cases:\n${cases}`,
     });
     provider.reset(...Array.from(answers, letter => chatAnswer(letter === 'y' ? 'yes' : 'no')));
   }
@@ -47,7 +47,7 @@ const formatCase = (lines: string): string =>
 const countRequests = (): number => provider.requests.length;
 
 describe('a repeated case', () => {
-  it('is reported with how many of its runs passed, the interval of its rate, and that it is flaky', async () => {
+  it('is reported as flaky with the number of its runs that passed and the interval of its rate', async () => {
     const project = new AnsweringProject(formatCase('repeat: 10\n    pass: 7'), 'yyynyynyyn');
     const { stdout, exitCode } = await project.test();
 
@@ -58,14 +58,14 @@ describe('a repeated case', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('names an equal reason once, with the runs that it is about', async () => {
+  it('names a reason of several runs once, with the numbers of the runs', async () => {
     const project = new AnsweringProject(formatCase('repeat: 5'), 'nnyny');
     const { stdout } = await project.test();
     expect(stdout()).toMatch(/\n {4}runs 1–2, 4: ask\.test\.yaml:\d+: .*\n/u);
     expect(stdout().match(/ask\.test\.yaml:\d+: /gu)).toHaveLength(1);
   });
 
-  it('says what makes a cost known', async () => {
+  it('says how the cost of a model without a price becomes known', async () => {
     const project = new AnsweringProject(
       formatCase('').replace('{equals: "yes"}', '{cost: 0.1}'),
       'y',
@@ -76,25 +76,37 @@ describe('a repeated case', () => {
     expect(stdout()).toContain('may be more than $0.1; give the model a price in models.yaml');
   });
 
-  it('is drawn on the page with its interval, and before steady cases if it is flaky', async () => {
-    const steady = formatCase('repeat: 2').replace('says yes', 'always fails');
-    const project = new AnsweringProject(
-      `${steady}${formatCase('repeat: 10\n    pass: 70%')}`,
-      'nnyyynyynyyn',
-    );
-    const { stdout } = await project.test('--reporter', 'html', '--concurrency', '1');
-    const page = stdout();
+  describe('on the page, after one that always fails', () => {
+    /** Returns the page of a case that fails twice, and of one that passes 7 of 10 times. */
+    async function renderPage(): Promise<string> {
+      const failingCase = formatCase('repeat: 2').replace('says yes', 'always fails');
+      const flakyCase = formatCase('repeat: 10\n    pass: 70%');
+      const project = new AnsweringProject(`${failingCase}${flakyCase}`, 'nnyyynyynyyn');
+      return (await project.test('--reporter', 'html')).stdout();
+    }
 
-    expect(page).toMatch(
-      /<span class="tag good">passed<\/span> <span class="tag changed">flaky<\/span> <b>says yes<\/b>/u,
-    );
-    expect(page.indexOf('<b>says yes</b>')).toBeLessThan(page.indexOf('<b>always fails</b>'));
-    expect(page).toContain('aria-label="passed: 7 of 10 (40–89 %), 70 % needed"');
-    expect(page).toContain('<rect class="interval" x="39.68%" width="49.54%" height="100%"/>');
-    expect(page).toContain('<line class="value" x1="70.00%" x2="70.00%" y1="0" y2="100%"/>');
-    expect(page).toContain('aria-label="all cases: 35 % (');
-    expect(page.match(/ s, \d+ tokens, /gu)).toHaveLength(2);
-    expect(page).not.toMatch(/ tokens, \d+ tokens/u);
+    it('is tagged as flaky and comes first', async () => {
+      const page = await renderPage();
+      expect(page).toContain(
+        '<span class="tag good">passed</span> <span class="tag changed">flaky</span> <b>says yes</b>',
+      );
+      expect(page).toContain('<b>always fails</b>');
+      expect(page.indexOf('<b>says yes</b>')).toBeLessThan(page.indexOf('<b>always fails</b>'));
+    });
+
+    it('is drawn with its rate and the interval of its rate', async () => {
+      const page = await renderPage();
+      expect(page).toContain('aria-label="passed: 7 of 10 (40–89 %), 70 % needed"');
+      expect(page).toContain('<rect class="interval" x="39.68%" width="49.54%" height="100%"/>');
+      expect(page).toContain('<line class="value" x1="70.00%" x2="70.00%" y1="0" y2="100%"/>');
+      expect(page).toContain('aria-label="all cases: 35 % (');
+    });
+
+    it('has its tokens once', async () => {
+      const page = await renderPage();
+      expect(page.match(/ s, \d+ tokens, /gu)).toHaveLength(2);
+      expect(page).not.toMatch(/ tokens, \d+ tokens/u);
+    });
   });
 
   it('has its figures in JSON', async () => {
@@ -112,7 +124,7 @@ describe('a repeated case', () => {
     expect(report).not.toHaveProperty('models');
   });
 
-  it('runs as often as requested', async () => {
+  it('runs as often as --repeat says, whatever its file says', async () => {
     const project = new AnsweringProject(`${formatCase('repeat: 2')}${formatCase('pass: 3')}`, 'y');
     const { exitCode } = await project.test('--repeat', '5');
     expect(countRequests()).toBe(10);
@@ -141,19 +153,22 @@ describe('a repeated case', () => {
 
 describe('how often a case must pass', () => {
   it.each([
-    ['80%', 'yyyyn', 0],
-    ['80%', 'yyynn', EXIT.runFailed],
-    ['60.5%', 'yyynn', EXIT.runFailed],
-    ['0%', 'nnnnn', 0],
-    ['100%', 'yyyyn', EXIT.runFailed],
-    ['4', 'yyyyn', 0],
-  ])('may be %s: of %s', async (pass, answers, code) => {
-    const { exitCode } = await new AnsweringProject(
-      formatCase(`repeat: 5\n    pass: ${pass}`),
-      answers,
-    ).test();
-    expect(exitCode).toBe(code);
-  });
+    { pass: '80%', answers: 'yyyyn', expectedExitCode: 0 },
+    { pass: '80%', answers: 'yyynn', expectedExitCode: EXIT.runFailed },
+    { pass: '60.5%', answers: 'yyynn', expectedExitCode: EXIT.runFailed },
+    { pass: '0%', answers: 'nnnnn', expectedExitCode: 0 },
+    { pass: '100%', answers: 'yyyyn', expectedExitCode: EXIT.runFailed },
+    { pass: '4', answers: 'yyyyn', expectedExitCode: 0 },
+  ])(
+    'may be $pass: the answers $answers end with exit $expectedExitCode',
+    async ({ pass, answers, expectedExitCode }) => {
+      const { exitCode } = await new AnsweringProject(
+        formatCase(`repeat: 5\n    pass: ${pass}`),
+        answers,
+      ).test();
+      expect(exitCode).toBe(expectedExitCode);
+    },
+  );
 
   it('may stand above the cases', async () => {
     const cases = `${formatCase('repeat: 2')}${formatCase('repeat: 2\n    pass: 2')}`;
@@ -174,7 +189,7 @@ describe('how often a case must pass', () => {
     expect(exitCode).toBe(EXIT.usage);
   });
 
-  it('is at most as often as it runs', async () => {
+  it('may not be more often than the case runs', async () => {
     const project = new AnsweringProject(formatCase('repeat: 5\n    pass: 4'), 'y');
     const { exitCode, stderr } = await project.test('--repeat', '3');
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass \(4\) is more than repeat \(3\)/u);
@@ -195,7 +210,8 @@ describe('test --sure', () => {
     expect(countRequests()).toBe(8);
   });
 
-  it('fails a case whose rate is too low', async () => {
+  it('fails a case as soon as its rate is surely too low', async () => {
+    // Two bad answers rule out 90 %, and one does not.
     const { exitCode } = await new AnsweringProject(formatCaseOfRate('90%'), 'n').test('--sure');
     expect(countRequests()).toBe(2);
     expect(exitCode).toBe(EXIT.runFailed);
@@ -219,8 +235,7 @@ describe('test --sure', () => {
 
   it('reports a case that stays undecided as a separate kind of failure', async () => {
     const project = new AnsweringProject(formatCaseOfRate('80%'), 'yyyynyyyyn');
-    const flags = ['--sure', '--max-repeat', '10'];
-    const { stdout, exitCode } = await project.test(...flags);
+    const { stdout, exitCode } = await project.test('--sure', '--max-repeat', '10');
 
     expect(stdout()).toContain('UNDECIDED ask.test.yaml: says yes');
     expect(stdout()).toContain('8 of 10 (');
@@ -230,10 +245,21 @@ describe('test --sure', () => {
     expect(stdout()).toContain('0 passed, 0 failed, 1 undecided');
     expect(countRequests()).toBe(10);
     expect(exitCode).toBe(EXIT.runFailed);
+  });
 
-    const junit = await project.test(...flags, '--reporter', 'junit', '--resume');
-    expect(junit.stdout()).toContain('failures="1" errors="0"');
-    expect(junit.stdout()).toContain('<failure message="not enough runs to say');
+  it('reports a case that stays undecided as a failure in JUnit', async () => {
+    const project = new AnsweringProject(formatCaseOfRate('80%'), 'yyyynyyyyn');
+    const { stdout } = await project.test('--sure', '--max-repeat', '10', '--reporter', 'junit');
+    expect(stdout()).toContain('failures="1" errors="0"');
+    expect(stdout()).toContain('<failure message="not enough runs to say');
+  });
+
+  it('asks no more of an undecided case if the test resumes', async () => {
+    const project = new AnsweringProject(formatCaseOfRate('80%'), 'yyyynyyyyn');
+    const flags = ['--sure', '--max-repeat', '10'];
+    await project.test(...flags);
+    const { stdout } = await project.test(...flags, '--resume');
+    expect(stdout()).toContain('UNDECIDED ask.test.yaml: says yes');
     expect(countRequests()).toBe(10);
   });
 
@@ -242,7 +268,7 @@ describe('test --sure', () => {
     expect(stdout()).toContain('not enough runs to say: about 58 more would probably decide');
   });
 
-  it('notes a rate that so many runs cannot show, before anything is sent', async () => {
+  it('notes before anything is sent that the runs cannot show a rate', async () => {
     const project = new AnsweringProject(
       `${formatCaseOfRate('95%')}${formatCaseOfRate('80%')}`,
       'y',
@@ -270,22 +296,23 @@ describe('test --sure', () => {
 
   it('resumes after it was stopped, and pays for no answer twice', async () => {
     const project = new AnsweringProject(formatCaseOfRate('50%'), 'y');
-    const refused = {
+    const unauthorised = {
       status: 401,
       body: { error: { message: 'no such key', code: 'invalid_api_key' } },
     };
-    provider.reset(chatAnswer('yes'), chatAnswer('yes'), chatAnswer('no'), refused);
-    const first = await project.test('--sure');
+    provider.reset(chatAnswer('yes'), chatAnswer('yes'), chatAnswer('no'), unauthorised);
+    const stopped = await project.test('--sure');
 
     expect(countRequests()).toBe(4);
-    expect(first.exitCode).toBe(EXIT.unauthorised);
+    expect(stopped.exitCode).toBe(EXIT.unauthorised);
 
     provider.reset(chatAnswer('yes'));
     const { cases } = await project.report('--sure', '--resume');
 
-    // One half is ruled out by eleven of twelve answers, and not yet by ten of eleven.
+    // One half is ruled out by eleven of twelve answers, and not yet by ten of eleven. Three were
+    // there before.
     expect(cases).toMatchObject([{ status: 'passed', passed: 11, runs: 12 }]);
-    expect(countRequests()).toBe(9);
+    expect(countRequests()).toBe(12 - 3);
   });
 
   it('counts no answer that comes after the decision', async () => {
@@ -308,7 +335,7 @@ describe('test --sure', () => {
     expect(JSON.parse(stdout())).toMatchObject({ creations: 7 });
   });
 
-  it('is what --max-repeat needs', async () => {
+  it('is required by --max-repeat', async () => {
     const { exitCode, stderr } = await new AnsweringProject(formatCaseOfRate('80%'), 'y').test(
       '--max-repeat',
       '7',
