@@ -24,6 +24,7 @@ function findDialect(provider: string): ChatDialect {
   return Object.keys(CHAT_DIALECTS).find((key): key is ChatDialect => key === dialect) ?? 'local';
 }
 
+/** Returns the refusal of the double; undefined means that it takes the request. */
 function post(
   path: string,
   body: unknown,
@@ -35,125 +36,159 @@ function post(
   return findRealRefusal({ method: 'POST', path, headers, text: JSON.stringify(body) }, dialect);
 }
 
+const MESSAGES = [{ role: 'user', content: 'Hi' }];
+
 describe('a double refuses in the words of the real service', () => {
   const refusals = UNSUPPORTED.flatMap(({ double, ...refusal }) =>
     double === undefined ? [] : [{ ...refusal, double }],
   );
+
   it.each(refusals)('$provider $status $says', ({ provider, double, status, body }) => {
     const answer = post(double.path, double.body, { dialect: findDialect(provider) });
     expect(answer).toMatchObject({ status, body: JSON.parse(body) as object });
   });
 });
 
-describe('a double refuses', () => {
-  const messages = [{ role: 'user', content: 'Hi' }];
+describe('a double refuses a strict schema with an optional property, as OpenAI does,', () => {
+  const format = {
+    name: 'x',
+    strict: true,
+    schema: {
+      type: 'object',
+      properties: { a: { type: 'object', properties: { b: {} }, additionalProperties: false } },
+      required: ['a'],
+      additionalProperties: false,
+    },
+  };
+  const message =
+    "Invalid schema for response_format 'x': In context=('properties', 'a'), 'required' is required to be supplied and to be an array including every key in properties. Missing 'b'.";
 
-  it('a strict schema with an optional property, as OpenAI does', () => {
-    const properties = {
-      a: { type: 'object', properties: { b: {} }, additionalProperties: false },
-    };
-    const schema = { type: 'object', properties, required: ['a'], additionalProperties: false };
-    const format = { name: 'x', strict: true, schema };
-    const chat = {
+  it('of Chat Completions', () => {
+    const body = {
       model: 'gpt-4o',
-      messages,
+      messages: MESSAGES,
       response_format: { type: 'json_schema', json_schema: format },
     };
-
-    const words =
-      "Invalid schema for response_format 'x': In context=('properties', 'a'), 'required' is required to be supplied and to be an array including every key in properties. Missing 'b'.";
-    expect(post('/v1/chat/completions', chat, { dialect: 'openai' })).toMatchObject({
-      body: { error: { message: words, param: 'response_format' } },
-    });
-
-    const text = { format: { type: 'json_schema', ...format } };
-    expect(post('/v1/responses', { model: 'gpt-5', input: 'Hi', text })).toMatchObject({
-      body: { error: { message: words, param: 'text.format.schema' } },
+    expect(post('/v1/chat/completions', body, { dialect: 'openai' })).toMatchObject({
+      body: { error: { message, param: 'response_format' } },
     });
   });
 
-  it('a picture for a model that takes text alone, as DeepSeek does', () => {
-    const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+  it('of Responses', () => {
+    const text = { format: { type: 'json_schema', ...format } };
+    expect(post('/v1/responses', { model: 'gpt-5', input: 'Hi', text })).toMatchObject({
+      body: { error: { message, param: 'text.format.schema' } },
+    });
+  });
+});
+
+describe('a double refuses', () => {
+  it('an image for a model that takes text alone, as DeepSeek does', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
     const body = {
       model: 'deepseek-v4-pro',
-      messages: [...messages, { role: 'user', content: [picture] }],
+      messages: [...MESSAGES, { role: 'user', content: [image] }],
     };
     expect(post('/v1/chat/completions', body, { dialect: 'deepseek' })).toMatchObject({
       status: 400,
       body: {
         error: {
-          message: expect.stringMatching(
-            /^Failed to deserialize the JSON body into the target type: messages\[1\]: unknown variant `image_url`, expected `text` at line 1 column \d+$/,
-          ) as string,
+          message:
+            'Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text` at line 1 column 169',
         },
       },
     });
   });
 
   it.each([
-    ['xai', 'grok-2', 'top_k'],
-    ['deepseek', 'deepseek-chat', 'seed'],
-  ] as const)("a setting that is missing from %s's API, for %s: %s", (dialect, model, name) => {
-    const body = { model, messages, [name]: 3 };
-    expect(post('/v1/chat/completions', body, { dialect })).toMatchObject({ status: 400 });
+    { dialect: 'xai', model: 'grok-2', option: 'top_k' },
+    { dialect: 'deepseek', model: 'deepseek-chat', option: 'seed' },
+  ] as const)("$option, which $dialect's API does not have", ({ dialect, model, option }) => {
+    const body = { model, messages: MESSAGES };
+    expect(post('/v1/chat/completions', body, { dialect })).toBeUndefined();
+    expect(post('/v1/chat/completions', { ...body, [option]: 3 }, { dialect })).toMatchObject({
+      status: 400,
+    });
   });
 
   it.each(['openai', 'groq', 'mistral', 'local'] as const)(
-    'a header that holds no key: %s',
+    'an authorization that holds no key: %s',
     dialect => {
       const headers = { ...HEADERS, authorization: 'Bearer ' };
-      const answer = post(
-        '/v1/chat/completions',
-        { model: 'gpt-4o', messages },
-        { dialect, headers },
-      );
+      const body = { model: 'gpt-4o', messages: MESSAGES };
+      const answer = post('/v1/chat/completions', body, { dialect, headers });
       expect(answer?.status).toBe(401);
     },
   );
 
-  it.each([{ 'anthropic-version': '2026-10-21' }, { 'anthropic-version': '' }])(
-    'another version of Messages than the pinned one: %j',
-    header => {
-      const body = { model: 'claude-haiku-4-5', max_tokens: 9, messages };
-      expect(post('/v1/messages', body)).toBeUndefined();
-      expect(post('/v1/messages', body, { headers: { ...HEADERS, ...header } })?.status).toBe(400);
-    },
-  );
+  it.each(['2026-10-21', ''])('another version of Messages than the pinned one: "%s"', version => {
+    const body = { model: 'claude-haiku-4-5', max_tokens: 9, messages: MESSAGES };
+    const headers = { ...HEADERS, 'anthropic-version': version };
+    expect(post('/v1/messages', body, { headers })?.status).toBe(400);
+  });
 
-  it.each<[string, object]>([
-    ['/v1/responses', { model: 'gpt-5', input: 'Hi', seed: 1 }],
-    [
-      '/v1/responses',
-      {
+  it.each([
+    {
+      what: 'an option of Responses',
+      path: '/v1/responses',
+      body: { model: 'gpt-5', input: 'Hi', seed: 1 },
+      words: 'Unknown parameter',
+    },
+    {
+      what: 'a field within the format of Responses',
+      path: '/v1/responses',
+      body: {
         model: 'gpt-5',
         input: 'Hi',
         text: { format: { type: 'json_schema', name: 'x', schema: {}, json: {} } },
       },
-    ],
-    [
-      '/v1/chat/completions',
-      {
+      words: 'Unknown parameter',
+    },
+    {
+      what: 'a field within a message of Chat Completions',
+      path: '/v1/chat/completions',
+      body: {
         model: 'gpt-5',
         messages: [{ role: 'user', content: [{ type: 'text', text: 'x', detail: 'low' }] }],
       },
-    ],
-    ['/v1/messages', { model: 'claude-haiku-4-5', max_tokens: 9, messages, seed: 1 }],
-    [
-      '/v1beta/models/gemini-3-pro:generateContent',
-      { contents: [{ parts: [{ text: 'Hi' }] }], generationConfig: { top_k: 1 } },
-    ],
-    [
-      '/model/amazon.nova-pro/converse',
-      { messages: [{ role: 'user', content: [{ text: 'Hi' }] }], inferenceConfig: { topK: 1 } },
-    ],
-  ])('names that its interface does not know, however deep they are: %s %j', (path, body) => {
+      words: 'Unknown parameter',
+    },
+    {
+      what: 'an option of Messages',
+      path: '/v1/messages',
+      body: { model: 'claude-haiku-4-5', max_tokens: 9, messages: MESSAGES, seed: 1 },
+      words: 'Extra inputs',
+    },
+    {
+      what: 'an option of generateContent',
+      path: '/v1beta/models/gemini-3-pro:generateContent',
+      body: { contents: [{ parts: [{ text: 'Hi' }] }], generationConfig: { top_k: 1 } },
+      words: 'Unknown name',
+    },
+    {
+      what: 'an option of Converse',
+      path: '/model/amazon.nova-pro/converse',
+      body: {
+        messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
+        inferenceConfig: { topK: 1 },
+      },
+      words: 'extraneous',
+    },
+  ])('$what that the interface does not know', ({ path, body, words }) => {
     const answer = post(path, body, { dialect: 'openai' });
     expect(answer?.status).toBe(400);
-    expect(JSON.stringify(answer?.body)).toMatch(/unknown|Extra inputs|extraneous/i);
+    expect(JSON.stringify(answer?.body)).toContain(words);
   });
 });
 
-it('a double takes what the real service takes', () => {
-  const body = { model: 'tiny', messages: [{ role: 'user', content: 'Hi' }], top_k: 5 };
-  expect(post('/v1/chat/completions', body)).toBeUndefined();
+describe('a double takes what the real service takes:', () => {
+  it('top_k at a local server', () => {
+    const body = { model: 'tiny', messages: MESSAGES, top_k: 5 };
+    expect(post('/v1/chat/completions', body)).toBeUndefined();
+  });
+
+  it('the pinned version of Messages', () => {
+    const body = { model: 'claude-haiku-4-5', max_tokens: 9, messages: MESSAGES };
+    expect(post('/v1/messages', body)).toBeUndefined();
+  });
 });

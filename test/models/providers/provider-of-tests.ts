@@ -23,28 +23,30 @@ export interface Run {
   tokens: number;
 }
 
-/** The key of the provider, which nothing may show. */
-export const KEY = 'sk-corner-0123456789';
+/** The key of `fake-provider`, which nothing may show. */
+export const KEY = 'sk-fake-0123456789';
 
-/** The template of a prompt that doesn't matter. */
+/** The key of `provider-with-short-key`: a word that its errors use as well. */
+export const SHORT_KEY = 'answer';
+
+/** A template for tests in which its text doesn't matter. */
 export const ASK = 'Say hi';
 
 /** Returns the text of a prompt file with this front matter. */
-export function prompt(head: string, template = ASK): string {
-  return `---\n${head}\n---\n${template}`;
+export function prompt(frontMatter: string, template = ASK): string {
+  return `---\n${frontMatter}\n---\n${template}`;
 }
 
-/** Writes server-sent events, and ends in the given way. */
-export function streamEvents(
-  events: unknown[],
-  end: 'whole' | 'cut' | 'silent' = 'whole',
-): ProviderHandler {
+export type StreamEnd = 'with [DONE]' | 'without [DONE]' | 'within an event';
+
+/** Answers with server-sent events. */
+export function streamEvents(events: unknown[], end: StreamEnd = 'with [DONE]'): ProviderHandler {
   return response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
-    if (end === 'whole') {
+    if (end === 'with [DONE]') {
       response.end('data: [DONE]\n\n');
-    } else if (end === 'silent') {
+    } else if (end === 'without [DONE]') {
       response.end();
     } else {
       response.write('data: {"choi', () => response.destroy());
@@ -52,12 +54,15 @@ export function streamEvents(
   };
 }
 
-/** Returns an event of a stream with a piece of the answer. */
+/** Returns an event of a stream with a piece of the answer; `more` is of its choice. */
 export function createDelta(content: string, more: object = {}): object {
   return { choices: [{ delta: { content }, ...more }] };
 }
 
-/** Starts a double of a provider and a service with its models, for the tests of a file. */
+/**
+ * Starts a double of a provider and a service with its models, for the tests of a file;
+ * `buildModelsFile` names the models and their providers.
+ */
 export function useProvider() {
   let provider: FakeProvider;
   let service: EmbeddedService;
@@ -73,7 +78,7 @@ export function useProvider() {
 
     service = await startEmbedded({
       dataDir,
-      env: { CORNER_KEY: KEY, SHORT_KEY: 'answer' },
+      env: { FAKE_KEY: KEY, SHORT_KEY },
       onNotice: () => {},
     });
   });
@@ -97,7 +102,7 @@ export function useProvider() {
     return (JSON.parse(await textOf(answer.body)) as { data: T }).data;
   }
 
-  /** Runs a prompt of this file's content; the provider answers in turn. */
+  /** Runs a prompt file of this text; the provider answers in turn. */
   async function run(
     source: string,
     answers: (ProviderAnswer | ProviderHandler)[],
@@ -111,31 +116,31 @@ export function useProvider() {
     return await call('POST', '/runs', { promptVersionId, inputs: {}, runOptions }, key);
   }
 
-  /** Runs a prompt of the model `clever`, which the provider answers. */
-  const runClever = (answer: ProviderAnswer | ProviderHandler): Promise<Run> =>
-    run(prompt('model: clever'), [answer]);
+  /** Runs a prompt of `chat-model`, which the provider answers. */
+  const runChatModel = (answer: ProviderAnswer | ProviderHandler): Promise<Run> =>
+    run(prompt('model: chat-model'), [answer]);
 
   return {
     provider: () => provider,
     service: () => service,
     call,
     run,
-    runClever,
+    runChatModel,
   };
 }
 
 function buildModelsFile(baseUrl: string): string {
   return `
 providers:
-  corner: {baseUrl: "${baseUrl}", apiKeyEnv: CORNER_KEY, headers: {X-Title: tests}}
-  short: {baseUrl: "${baseUrl}", apiKeyEnv: SHORT_KEY}
-  closed: {baseUrl: "http://127.0.0.1:9/v1"}
+  fake-provider: {baseUrl: "${baseUrl}", apiKeyEnv: FAKE_KEY, headers: {X-Title: tests}}
+  provider-with-short-key: {baseUrl: "${baseUrl}", apiKeyEnv: SHORT_KEY}
+  unreachable-provider: {baseUrl: "http://127.0.0.1:9/v1"}
 models:
-  - {model: clever, modality: text, provider: corner, credits: 0}
-  - {model: plain, modality: text, provider: corner, responseFormat: none, credits: 0}
-  - {model: short, modality: text, provider: short, credits: 0}
-  - {model: closed, modality: text, provider: closed, credits: 0}
-  - {model: painter, modality: image, provider: corner, credits: 0}
-modelAliases: {googleai/gemini-2.5-pro: clever}
+  - {model: chat-model, modality: text, provider: fake-provider, credits: 0}
+  - {model: model-without-json, modality: text, provider: fake-provider, responseFormat: none, credits: 0}
+  - {model: model-with-short-key, modality: text, provider: provider-with-short-key, credits: 0}
+  - {model: unreachable-model, modality: text, provider: unreachable-provider, credits: 0}
+  - {model: image-model, modality: image, provider: fake-provider, credits: 0}
+modelAliases: {googleai/gemini-2.5-pro: chat-model}
 `;
 }
