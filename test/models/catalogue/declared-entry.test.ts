@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.ts';
-import { parseDeclaredModel } from '../programs/declared.ts';
+import { parseDeclaredModel } from '../programs/parse-declared-model.ts';
 
 const findFault = (...lines: string[]): string | undefined => {
   const head = ['models:', '  - model: thing', '    modality: text'];
@@ -26,7 +26,7 @@ describe('a program or an address in models.yaml', () => {
     };
 
     expect(parseDeclaredModel({ ...entry, price: { run: 0.05 }, folder: 'temporary' })).toEqual({
-      model: 'thing',
+      model: 'declared-model',
       modality: 'text',
       engine: 'program',
       runOptions: [],

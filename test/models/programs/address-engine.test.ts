@@ -6,19 +6,27 @@ import type { EngineResult } from '../../../src/models/engine.ts';
 import { createAddressEngine } from '../../../src/models/programs/address-engine.ts';
 import { png } from '../../support/png.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { parseDeclaredModel } from './declared.ts';
+import { parseDeclaredModel } from './parse-declared-model.ts';
 
+const MIB = 1024 * 1024;
+
+/** A key in the environment of the engine, which no error may show. */
 const KEY = 'bot-key-0123456789';
-let server: Server;
-let baseUrl: string;
 
-let requests: {
+interface ReceivedRequest {
   method: string | undefined;
   url: string | undefined;
   headers: IncomingMessage['headers'];
   body: string;
-}[];
+}
 
+let server: Server;
+let baseUrl: string;
+
+/** What the server was asked in a test. */
+let requests: ReceivedRequest[];
+
+/** How the server answers; a test that cares replaces it. `count` is of the requests so far. */
 let answer: (response: ServerResponse, count: number) => void;
 
 beforeEach(async () => {
@@ -44,39 +52,27 @@ afterEach(async () => {
   await new Promise(resolve => server.close(resolve));
 });
 
+/** Runs a model that is declared by this entry. */
 function ask(entry: object, job: JobOptions = {}): Promise<EngineResult> {
   const engine = createAddressEngine({ env: { BOT_KEY: `${KEY}\n` } });
   return engine.run(createJob({ template: 'Hello', ...job, model: parseDeclaredModel(entry) }));
 }
 
-const input = (q: string): JobOptions => ({ inputs: { texts: { q }, values: { q } } });
+const createInput = (q: string): JobOptions => ({ inputs: { texts: { q }, values: { q } } });
 
-/** Returns the beginning of a compressed text that has no end and nothing in it. */
-function buildEmptyBlocks(bytes: number): Buffer {
+/** Returns the beginning of a gzip stream that has no end, and whose blocks hold nothing. */
+function buildEmptyGzipBlocks(byteCount: number): Buffer {
   const header = gzipSync('').subarray(0, 10);
-  return Buffer.concat([header, Buffer.alloc(bytes, Buffer.from([0, 0, 0, 0xff, 0xff]))]);
+  const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff]);
+  return Buffer.concat([header, Buffer.alloc(byteCount, emptyBlock)]);
 }
 
 describe('an address', () => {
-  it('gets one POST of its body as JSON, and its answer is text as it came', async () => {
-    const body = {
-      question: '${prompt}',
-      history: '${messages}',
-      count: '${input.n}',
-      all: 'n is ${input.n}',
-      top: 3,
-    };
-
-    const entry = {
+  it('is sent one POST with its headers', async () => {
+    await ask({
       address: `${baseUrl}/ask`,
       headers: { authorization: 'Bearer ${env.BOT_KEY}' },
-      body,
-    };
-
-    const job = { inputs: { texts: { n: '1.50' }, values: { n: 1.5 } } };
-    expect(await ask(entry, job)).toMatchObject({
-      outputs: [{ type: 'text', text: 'Hi\n' }],
-      hasFailed: false,
+      body: {},
     });
     expect(requests).toMatchObject([
       {
@@ -85,6 +81,18 @@ describe('an address', () => {
         headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
       },
     ]);
+  });
+
+  it('is sent its body as JSON, with what the placeholders stand for', async () => {
+    const body = {
+      question: '${prompt}',
+      history: '${messages}',
+      count: '${input.n}',
+      all: 'n is ${input.n}',
+      top: 3,
+    };
+    await ask({ address: baseUrl, body }, { inputs: { texts: { n: '1.50' }, values: { n: 1.5 } } });
+
     expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
       question: 'Hello',
       history: [{ role: 'user', content: [{ text: 'Hello' }] }],
@@ -94,7 +102,14 @@ describe('an address', () => {
     });
   });
 
-  it('may be asked by another method, and with a text', async () => {
+  it('gives its answer as text, unchanged', async () => {
+    expect(await ask({ address: baseUrl })).toMatchObject({
+      outputs: [{ type: 'text', text: 'Hi\n' }],
+      hasFailed: false,
+    });
+  });
+
+  it('may be asked by another method, with a body of text', async () => {
     await ask({
       address: `${baseUrl}/a`,
       method: 'PUT',
@@ -107,79 +122,85 @@ describe('an address', () => {
   });
 
   it.each([
-    ['@evil.example/', '/ask/%40evil.example%2F?q=%40evil.example%2F'],
-    ['?a=b&c#d', '/ask/%3Fa%3Db%26c%23d?q=%3Fa%3Db%26c%23d'],
-    ['${model} ü', '/ask/%24%7Bmodel%7D%20%C3%BC?q=%24%7Bmodel%7D%20%C3%BC'],
-  ])('gets a value percent-encoded: %s', async (value, url) => {
-    await ask({ address: `${baseUrl}/ask/\${input.q}?q=\${input.q}` }, input(value));
+    { value: '@evil.example/', url: '/ask/%40evil.example%2F?q=%40evil.example%2F' },
+    { value: '?a=b&c#d', url: '/ask/%3Fa%3Db%26c%23d?q=%3Fa%3Db%26c%23d' },
+    { value: '${model} ü', url: '/ask/%24%7Bmodel%7D%20%C3%BC?q=%24%7Bmodel%7D%20%C3%BC' },
+  ])('holds an input percent-encoded: $value', async ({ value, url }) => {
+    await ask({ address: `${baseUrl}/ask/\${input.q}?q=\${input.q}` }, createInput(value));
     expect(requests).toMatchObject([{ url }]);
   });
 
-  it.each(['..', '.'])('is not asked at another path: %s', async value => {
-    const result = await ask({ address: `${baseUrl}/a/\${input.q}/b` }, input(value));
+  it.each(['..', '.'])('is not asked at the path that an input of "%s" leads to', async value => {
+    const result = await ask({ address: `${baseUrl}/a/\${input.q}/b` }, createInput(value));
     expect(result).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
     expect(requests).toEqual([]);
   });
 
-  it.each(['a\r\nx-other: b', 'a\nb', 'a\u0000b'])('gets no second header: %j', async value => {
-    const result = await ask({ address: baseUrl, headers: { 'x-q': '${input.q}' } }, input(value));
-    expect(result).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
-    expect(requests).toEqual([]);
-  });
+  it.each(['a\r\nx-other: b', 'a\nb', 'a\u0000b'])(
+    'is sent no second header that an input adds: %j',
+    async value => {
+      const result = await ask(
+        { address: baseUrl, headers: { 'x-q': '${input.q}' } },
+        createInput(value),
+      );
+      expect(result).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
+      expect(requests).toEqual([]);
+    },
+  );
 
-  it('receives pictures as data URLs, or takes none', async () => {
+  it('is sent images as data URLs', async () => {
     const job = { template: '{{media url=a}}', images: [png(1, 1)] };
     await ask({ address: baseUrl, body: { images: '${images}' } }, job);
     expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
-      images: [expect.stringMatching(/^data:image\/png;base64,/)],
-    });
-    expect(await ask({ address: baseUrl, body: {} }, job)).toMatchObject({
-      hasFailed: true,
-      fault: 'unfit',
+      images: [`data:image/png;base64,${png(1, 1).toString('base64')}`],
     });
   });
 
-  it('fails in the words of the answer, without what the environment gave', async () => {
+  it('without a place for images is not asked about one', async () => {
+    const job = { template: '{{media url=a}}', images: [png(1, 1)] };
+    const result = await ask({ address: baseUrl, body: {} }, job);
+    expect(result).toMatchObject({ hasFailed: true, fault: 'unfit' });
+    expect(requests).toEqual([]);
+  });
+
+  it('fails the run in the words of its answer, without the keys of the environment', async () => {
     answer = response =>
       response.writeHead(500).end(`{"error": {"message": "no room for ${KEY}"}}`);
-    expect(await ask({ address: `${baseUrl}/`, headers: { key: '${env.BOT_KEY}' } })).toMatchObject(
-      {
-        outputs: [{ message: 'thing answered 500 no room for ***' }],
-        hasFailed: true,
-        isRefused: false,
-      },
-    );
+    const result = await ask({ address: baseUrl, headers: { key: '${env.BOT_KEY}' } });
+    expect(result).toMatchObject({
+      outputs: [{ message: 'declared-model answered 500 no room for ***' }],
+      hasFailed: true,
+      isRefused: false,
+    });
     expect(requests).toHaveLength(1);
   });
 
-  it('fails without what the environment gave if its answer cannot be read', async () => {
+  it('fails the run without showing keys of the environment if its answer cannot be read', async () => {
     answer = response => response.end(`{"headers": {"key": "${KEY}"}}`);
-    expect(
-      await ask({ address: `${baseUrl}/`, headers: { key: '${env.BOT_KEY}' }, output: 'a' }),
-    ).toMatchObject({
+    const entry = { address: baseUrl, headers: { key: '${env.BOT_KEY}' }, output: 'a' };
+    expect(await ask(entry)).toMatchObject({
+      hasFailed: true,
       outputs: [
         {
-          message: expect.stringMatching(
-            /it begins with \{"headers": \{"key": "\*{3}"\}/,
-          ) as string,
+          message: expect.stringContaining('it begins with {"headers": {"key": "***"}') as string,
         },
       ],
     });
   });
 
   it('may give an answer of 8 MiB of text', async () => {
-    answer = response => response.end('x'.repeat(8 * 1024 * 1024));
-    expect(await ask({ address: baseUrl })).toMatchObject({
-      hasFailed: false,
-      outputs: [{ type: 'text' }],
-    });
+    const text = 'x'.repeat(8 * MIB);
+    answer = response => response.end(text);
+    const { hasFailed, outputs } = await ask({ address: baseUrl });
+    expect(hasFailed).toBe(false);
+    expect(outputs).toEqual([{ type: 'text', text }]);
   });
 
-  it('may not give an answer of more', async () => {
-    answer = response => response.end('x'.repeat(8 * 1024 * 1024 + 1));
+  it('fails the run if its answer is larger than 8 MiB', async () => {
+    answer = response => response.end('x'.repeat(8 * MIB + 1));
     expect(await ask({ address: baseUrl })).toMatchObject({
       hasFailed: true,
-      outputs: [{ type: 'error', message: 'thing returned more than 8 MiB of text' }],
+      outputs: [{ type: 'error', message: 'declared-model returned more than 8 MiB of text' }],
     });
   });
 
@@ -193,22 +214,34 @@ describe('an address', () => {
   });
 
   it.each([
-    [
-      'zstd',
-      Buffer.from('Hi'),
-      /encoded as zstd, which was not requested; it may have been paid for$/,
-    ],
-    ['gzip', Buffer.from('Hi'), /not encoded as its headers say; it may have been paid for$/],
-    [
-      'gzip',
-      gzipSync(Buffer.alloc(65 * 1024 * 1024)),
-      /larger than 64 MiB; it may have been paid for$/,
-    ],
-    ['gzip', buildEmptyBlocks(65 * 1024 * 1024), /larger than 64 MiB; it may have been paid for$/],
-  ])('fails the run if its answer in %s cannot be read', async (encoding, body, message) => {
+    {
+      what: 'an encoding that was not requested',
+      encoding: 'zstd',
+      body: Buffer.from('Hi'),
+      message: 'encoded as zstd, which was not requested; it may have been paid for',
+    },
+    {
+      what: 'an encoding that it does not have',
+      encoding: 'gzip',
+      body: Buffer.from('Hi'),
+      message: 'not encoded as its headers say; it may have been paid for',
+    },
+    {
+      what: 'more than 64 MiB of text in a few compressed bytes',
+      encoding: 'gzip',
+      body: gzipSync(Buffer.alloc(65 * MIB)),
+      message: 'larger than 64 MiB; it may have been paid for',
+    },
+    {
+      what: 'more than 64 MiB of compressed bytes without text',
+      encoding: 'gzip',
+      body: buildEmptyGzipBlocks(65 * MIB),
+      message: 'larger than 64 MiB; it may have been paid for',
+    },
+  ])('fails the run if its answer has $what', async ({ encoding, body, message }) => {
     answer = response => response.writeHead(200, { 'content-encoding': encoding }).end(body);
     expect(await ask({ address: baseUrl })).toMatchObject({
-      outputs: [{ message: expect.stringMatching(message) as string }],
+      outputs: [{ message: expect.stringContaining(message) as string }],
       hasFailed: true,
     });
   });
@@ -217,52 +250,63 @@ describe('an address', () => {
     answer = response => response.writeHead(302, { location: `${baseUrl}/other` }).end();
     const { outputs } = await ask({ address: `${baseUrl}/` });
     expect(outputs).toMatchObject([
-      { message: expect.stringMatching(/^thing redirects to/) as string },
+      { message: expect.stringContaining('declared-model redirects to') as string },
     ]);
     expect(requests).toHaveLength(1);
   });
 
-  it('is asked again only after a 429', async () => {
-    const waits: number[] = [];
-    const sleep = async (ms: number): Promise<void> => void waits.push(ms);
-
+  it('is asked again after a 429, as late as it says', async () => {
+    const delaysMs: number[] = [];
+    const sleep = async (delayMs: number): Promise<void> => void delaysMs.push(delayMs);
     answer = (response, count) => {
       if (count < 3) {
         response.writeHead(429, { 'retry-after': '2' }).end('busy');
       } else {
-        response.end('{"a": "Hi", "cost": 0.1}');
+        response.end('Hi');
       }
     };
 
-    expect(await ask({ address: baseUrl, output: 'a', cost: 'cost' }, { sleep })).toMatchObject({
+    expect(await ask({ address: baseUrl }, { sleep })).toMatchObject({ outputs: [{ text: 'Hi' }] });
+    expect(delaysMs).toEqual([2000, 2000]);
+  });
+
+  it('is not asked again after another status, such as 529', async () => {
+    answer = response => response.writeHead(529).end('overloaded_error');
+    expect(await ask({ address: baseUrl })).toMatchObject({ hasFailed: true });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('may give its text and what it cost as fields of JSON', async () => {
+    answer = response => response.end('{"a": "Hi", "cost": 0.1}');
+    expect(await ask({ address: baseUrl, output: 'a', cost: 'cost' })).toMatchObject({
       outputs: [{ text: 'Hi' }],
       dollars: 0.1,
     });
-    expect(waits).toEqual([2000, 2000]);
-
-    answer = response => response.writeHead(529).end('overloaded_error');
-    expect(await ask({ address: baseUrl }, { sleep })).toMatchObject({ hasFailed: true });
-    expect(requests).toHaveLength(4);
   });
 
-  it('that cannot be reached, or is too slow, makes a failed run', async () => {
+  it('fails the run if it does not answer within its timeout', async () => {
     answer = () => {};
     expect(await ask({ address: baseUrl, timeout: '300ms' })).toMatchObject({
-      outputs: [{ message: 'thing took longer than 0.3 s' }],
+      outputs: [{ message: 'declared-model took longer than 0.3 s' }],
       hasFailed: true,
     });
-    const gone = await ask({ address: 'http://127.0.0.1:1/' });
-    expect(gone).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unreachable' });
   });
 
-  it('that breaks its answer off may have been paid for', async () => {
+  it('fails the run, which cost nothing, if it cannot be reached', async () => {
+    expect(await ask({ address: 'http://127.0.0.1:1/' })).toMatchObject({
+      hasFailed: true,
+      isRefused: true,
+      fault: 'unreachable',
+    });
+  });
+
+  it('fails the run, which may have been paid for, if it breaks its answer off', async () => {
     answer = response => {
       response.writeHead(200, { 'content-length': '100' }).write('half');
       setImmediate(() => response.destroy());
     };
-    const { outputs, hasFailed } = await ask({ address: baseUrl });
-    expect({ outputs, hasFailed }).toMatchObject({
-      outputs: [{ message: expect.stringMatching(/it may have been paid for$/) as string }],
+    expect(await ask({ address: baseUrl })).toMatchObject({
+      outputs: [{ message: expect.stringContaining('it may have been paid for') as string }],
       hasFailed: true,
     });
   });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createProgramEngine } from '../../../src/models/programs/program-engine.ts';
 import { createTemporaryDirectory } from '../../support/context.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { parseDeclaredModel } from './declared.ts';
+import { parseDeclaredModel } from './parse-declared-model.ts';
 
 let dataDir: string;
 let engine: ReturnType<typeof createProgramEngine>;
@@ -93,7 +93,7 @@ say('\\n' + id + ' answer ' + text + '\\nmore');`;
 
 it('a persistent program fails a run with the fault that it reports, and continues', async () => {
   const script = `say(id + (text === 'bad' ? ' fault "it is bad"' : ' answer ' + text + count) + '\\n');`;
-  expect(await ask(script, 'bad')).toBe('thing failed: it is bad');
+  expect(await ask(script, 'bad')).toBe('declared-model failed: it is bad');
   expect(await ask(script, 'good')).toBe('good2');
 });
 
@@ -105,11 +105,11 @@ else if (text !== 'late') ${ANSWER}`;
   const one = (text: string, entry: object = {}) => ask(script, text, {}, entry);
 
   expect(await one('a')).toBe('a 1');
-  expect(await one('end')).toBe('thing ended with exit code 3: out of luck');
+  expect(await one('end')).toBe('declared-model ended with exit code 3: out of luck');
   expect(await one('b')).toBe('b 1');
-  expect(await one('late', { timeout: '200ms' })).toBe('thing took longer than 0.2 s');
+  expect(await one('late', { timeout: '200ms' })).toBe('declared-model took longer than 0.2 s');
   expect(await one('c')).toBe('c 1');
-  expect(await one('much')).toBe('thing printed more than 8 MiB');
+  expect(await one('much')).toBe('declared-model printed more than 8 MiB');
   expect(await one('d')).toBe('d 1');
 });
 
@@ -117,7 +117,7 @@ it('a persistent program may end with its answer, but fails a run if it ends wit
   const last = `say(id + ' answer ' + text + '\\n'); process.exit(0);`;
   expect(await ask(last, 'a')).toBe('a');
   expect(await ask(`say('not an answer'); process.exit(0);`, 'a')).toBe(
-    'thing ended with exit code 0: not an answer',
+    'declared-model ended with exit code 0: not an answer',
   );
 });
 
@@ -129,7 +129,7 @@ if (text === 'a') process.stdout.write('x'.repeat(9e6), () => require('node:fs')
 
   expect(await ask(script, 'a')).toBe('a 1');
   await expect.poll(() => existsSync(flag)).toBe(true);
-  expect(await ask(script, 'b')).toBe('thing printed more than 8 MiB');
+  expect(await ask(script, 'b')).toBe('declared-model printed more than 8 MiB');
   expect(await ask(script, 'c')).toBe('c 1');
 });
 

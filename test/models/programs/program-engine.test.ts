@@ -15,7 +15,7 @@ import { createTemporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/png.ts';
 import { isPosix } from '../../support/system.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { parseDeclaredModel } from './declared.ts';
+import { parseDeclaredModel } from './parse-declared-model.ts';
 
 let folder: string;
 let dataDir: string;
@@ -85,7 +85,7 @@ describe('a program', () => {
       };
       const inputs = { texts: { q: value }, values: { q: value } };
       const text = await runForText(entry, { inputs });
-      expect(JSON.parse(text)).toEqual([`-x=${value}`, value, 'Hello', 'thing', folder]);
+      expect(JSON.parse(text)).toEqual([`-x=${value}`, value, 'Hello', 'declared-model', folder]);
     },
   );
 
@@ -118,7 +118,7 @@ describe('a program', () => {
     expect(variables).not.toHaveProperty('PROMPTRUN_API_KEY');
     expect(JSON.parse(about)).toEqual({
       runId: '11111111-1111-4111-8111-111111111111',
-      model: 'thing',
+      model: 'declared-model',
       inputs: { q: '1' },
       options: { temperature: 0 },
     });
@@ -165,7 +165,7 @@ describe('a program', () => {
   it('fails with its exit code and the beginning of its standard error', async () => {
     const script = 'console.error("x".repeat(5000)); console.log("nothing"); process.exitCode = 3';
     const message = await runForError({ program: node(script) });
-    expect(message).toMatch(/^thing ended with exit code 3: x{2000}$/);
+    expect(message).toMatch(/^declared-model ended with exit code 3: x{2000}$/);
   });
 
   it('fails with the reason in its output if standard error has none', async () => {
@@ -176,16 +176,16 @@ describe('a program', () => {
 
     const answer = '{"result": "Invalid API key", "is_error": true}';
     expect(await runForError({ program: fails(answer), output: 'result' })).toBe(
-      'thing ended with exit code 1: Invalid API key',
+      'declared-model ended with exit code 1: Invalid API key',
     );
     expect(await runForError({ program: fails(answer, 'warned\n'), output: 'result' })).toBe(
-      'thing ended with exit code 1: warned; Invalid API key',
+      'declared-model ended with exit code 1: warned; Invalid API key',
     );
     expect(await runForError({ program: fails(`no ${'x'.repeat(400)}`) })).toBe(
-      `thing ended with exit code 1: no ${'x'.repeat(296)}…`,
+      `declared-model ended with exit code 1: no ${'x'.repeat(296)}…`,
     );
     expect(await runForError({ program: fails('half an answer', 'warned') })).toBe(
-      'thing ended with exit code 1: warned',
+      'declared-model ended with exit code 1: warned',
     );
   });
 
@@ -194,7 +194,7 @@ describe('a program', () => {
       'console.error(process.env.MY_API_KEY, process.env.MY_MODE, "sk-ab12cd34ef"); process.exitCode = 1';
     const env = { MY_API_KEY: 'key-of-mine-0123', MY_MODE: 'mode-of-mine-0123' };
     expect(await runForError({ program: node(script) }, {}, env)).toBe(
-      'thing ended with exit code 1: *** mode-of-mine-0123 ***',
+      'declared-model ended with exit code 1: *** mode-of-mine-0123 ***',
     );
   });
 
@@ -206,14 +206,14 @@ describe('a program', () => {
       timeout: '2s',
     });
 
-    expect(hangs).toBe('thing took longer than 2 s');
+    expect(hangs).toBe('declared-model took longer than 2 s');
 
     await waitUntilGone(pidFile);
     const prints = await runForError({
       program: node(`${parent} setInterval(() => process.stdout.write("x".repeat(1e6)), 1)`),
     });
 
-    expect(prints).toBe('thing printed more than 8 MiB');
+    expect(prints).toBe('declared-model printed more than 8 MiB');
 
     await waitUntilGone(pidFile);
     expect(
@@ -310,7 +310,7 @@ describe('the answer of a program', () => {
 
   it('is a failed run if it lacks the output or is not JSON', async () => {
     expect(await runForError({ program: prints('{"error": "no"}'), output: 'result' })).toBe(
-      'thing returned an answer that can\'t be read: it has no `result`; it begins with {"error": "no"}',
+      'declared-model returned an answer that can\'t be read: it has no `result`; it begins with {"error": "no"}',
     );
     expect(await runForError({ program: prints('Oops'), output: 'result' })).toMatch(
       /it is not JSON; it begins with Oops/,
