@@ -23,10 +23,10 @@ interface ReceivedRequest {
 let server: Server;
 let baseUrl: string;
 
-/** What the server was asked in a test. */
+/** The requests of a test to the server. */
 let requests: ReceivedRequest[];
 
-/** How the server answers; a test that cares replaces it. `count` is of the requests so far. */
+/** Answers the request of this count; tests that need another answer replace it. */
 let answer: (response: ServerResponse, count: number) => void;
 
 beforeEach(async () => {

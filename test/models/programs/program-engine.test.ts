@@ -4,7 +4,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -17,21 +16,27 @@ import { isPosix } from '../../support/system.ts';
 import { createJob, type JobOptions } from '../job.ts';
 import { parseDeclaredModel } from './parse-declared-model.ts';
 
+/** The folder of models.yaml. */
 let folder: string;
 let dataDir: string;
+
+/** The working directory. */
 let directory: string;
 
 beforeEach(() => {
   folder = createTemporaryDirectory();
-  [dataDir, directory] = [path.join(folder, 'data'), path.join(folder, 'work')];
-  for (const one of [dataDir, directory]) mkdirSync(one);
+  dataDir = path.join(folder, 'data');
+  directory = path.join(folder, 'work');
+  mkdirSync(dataDir);
+  mkdirSync(directory);
 });
 
-/** Returns a program of Node's that is given its arguments after `--`. */
-function node(script: string, ...args: string[]): string[] {
+/** Returns the command of a script that Node runs with these arguments. */
+function nodeProgram(script: string, ...args: string[]): string[] {
   return [process.execPath, '-e', script, '--', ...args];
 }
 
+/** Runs a model that is declared by this entry. */
 function run(
   entry: object,
   job: JobOptions = {},
@@ -47,54 +52,75 @@ function run(
   );
 }
 
-async function runForText(...args: Parameters<typeof run>): Promise<string> {
+/** Expects a run that succeeds, and returns its text. */
+async function expectText(...args: Parameters<typeof run>): Promise<string> {
   const { outputs, hasFailed } = await run(...args);
   expect({ outputs, hasFailed }).toMatchObject({ outputs: [{ type: 'text' }], hasFailed: false });
   const [output] = outputs;
   return output?.type === 'text' ? output.text : '';
 }
 
-async function runForError(...args: Parameters<typeof run>): Promise<string> {
+/** Expects a run that fails, and returns the message of its error. */
+async function expectError(...args: Parameters<typeof run>): Promise<string> {
   const { outputs, hasFailed } = await run(...args);
   expect(hasFailed).toBe(true);
   const output = outputs.at(-1);
   return output?.type === 'error' ? output.message : '';
 }
 
+/** Prints its standard input. */
 const ECHO = 'process.stdin.pipe(process.stdout)';
 
-const ARGUMENTS =
+/** Prints its arguments as JSON; exits with 9 if it is sent anything on standard input. */
+const PRINT_ARGUMENTS =
   'process.stdin.resume().on("data", d => process.exit(9)); console.log(JSON.stringify(process.argv.slice(1)))';
 
-const CHAT =
+/** A template of four messages. */
+const CHAT_TEMPLATE =
   '{{role "system"}}Be brief.\n{{role "user"}}Hi\n{{role "model"}}Yes?\n{{role "user"}}Bye';
 
 describe('a program', () => {
-  it('gets the prompt on standard input, and its standard output is the answer without one line break', async () => {
-    expect(await runForText({ program: node(ECHO) }, { template: CHAT })).toBe(
+  it('gets the prompt on standard input', async () => {
+    expect(await expectText({ program: nodeProgram(ECHO) }, { template: CHAT_TEMPLATE })).toBe(
       'Be brief.\n\nHi\n\nYes?\n\nBye',
     );
-    expect(await runForText({ program: node('console.log("a\\n")') })).toBe('a\n');
+  });
+
+  it('answers by its standard output, without its last line break', async () => {
+    expect(await expectText({ program: nodeProgram('console.log("a\\n")') })).toBe('a\n');
   });
 
   it.each(['--flag', '; rm -rf /', '$(id)', '"quoted" \\ back', '${model}', 'two\nlines', '*', ''])(
-    'gets what an input says whole, in one argument: %j',
+    'gets an input unchanged, in one argument: %j',
     async value => {
       const entry = {
-        program: node(ARGUMENTS, '-x=${input.q}', '${input.q}', '${prompt}', '${model}', '${here}'),
+        program: nodeProgram(
+          PRINT_ARGUMENTS,
+          '-x=${input.q}',
+          '${input.q}',
+          '${prompt}',
+          '${model}',
+          '${here}',
+        ),
       };
       const inputs = { texts: { q: value }, values: { q: value } };
-      const text = await runForText(entry, { inputs });
+      const text = await expectText(entry, { inputs });
       expect(JSON.parse(text)).toEqual([`-x=${value}`, value, 'Hello', 'declared-model', folder]);
     },
   );
 
-  it('gets the parts of a prompt apart', async () => {
+  it('can get the messages of a prompt in separate arguments, and an empty one for a missing input', async () => {
     const entry = {
-      program: node(ARGUMENTS, '${system}', '${prompt}', '${messages}', '${input.none}'),
+      program: nodeProgram(
+        PRINT_ARGUMENTS,
+        '${system}',
+        '${prompt}',
+        '${messages}',
+        '${input.none}',
+      ),
     };
     const [system, prompt, messages, none] = JSON.parse(
-      await runForText(entry, { template: CHAT }),
+      await expectText(entry, { template: CHAT_TEMPLATE }),
     ) as string[];
     expect([system, prompt, none]).toEqual(['Be brief.\n', 'Hi\n\nYes?\n\nBye', '']);
     expect(JSON.parse(messages ?? '')).toEqual([
@@ -105,87 +131,121 @@ describe('a program', () => {
     ]);
   });
 
-  it('has the environment without PROMPTRUN_*, and a file about the run', async () => {
+  it('has the environment but for PROMPTRUN_*, and a file about its run while it runs', async () => {
     const script =
-      'const {PROMPTRUN_RUN: f, ...e} = process.env; console.log(JSON.stringify([e, fs.readFileSync(f, "utf8"), f]))';
+      'const {PROMPTRUN_RUN: factsFile, ...variables} = process.env; console.log(JSON.stringify({variables, facts: fs.readFileSync(factsFile, "utf8"), factsFile}))';
     const env = { MY_KEY: 'secret', PROMPTRUN_API_KEY: 'ours', TRACEPARENT: '00-1-2-01' };
-    const job = { inputs: { texts: { q: '1' }, values: { q: 1 } }, runOptions: { temperature: 0 } };
-    const [variables, about, file] = JSON.parse(
-      await runForText({ program: node(script) }, job, env),
-    ) as [object, string, string];
+    const inputs = { texts: { q: '1' }, values: { q: 1 } };
+    const job = { inputs, runOptions: { temperature: 0 } };
+    const { variables, facts, factsFile } = JSON.parse(
+      await expectText({ program: nodeProgram(script) }, job, env),
+    ) as { variables: object; facts: string; factsFile: string };
 
     expect(variables).toMatchObject({ MY_KEY: 'secret', TRACEPARENT: '00-1-2-01' });
     expect(variables).not.toHaveProperty('PROMPTRUN_API_KEY');
-    expect(JSON.parse(about)).toEqual({
+
+    expect(JSON.parse(facts)).toEqual({
       runId: '11111111-1111-4111-8111-111111111111',
       model: 'declared-model',
       inputs: { q: '1' },
       options: { temperature: 0 },
     });
-
-    expect(existsSync(path.dirname(file))).toBe(false);
+    expect(existsSync(path.dirname(factsFile))).toBe(false);
     expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   });
 
-  it('starts in the working directory, or in an empty folder that is removed afterwards', async () => {
+  describe('that prints where it is and what is there', () => {
     const script =
-      'fs.writeFileSync("made", ""); console.log(JSON.stringify([process.cwd(), fs.readdirSync(".")]))';
-    const [own, made] = JSON.parse(await runForText({ program: node(script) })) as [
-      string,
-      string[],
-    ];
+      'fs.writeFileSync("made", ""); console.log(JSON.stringify({cwd: process.cwd(), fileNames: fs.readdirSync(".")}))';
 
-    expect([realpathSync(own), made]).toEqual([realpathSync(directory), ['made']]);
+    async function runInFolder(entry: object): Promise<{ cwd: string; fileNames: string[] }> {
+      return JSON.parse(await expectText({ program: nodeProgram(script), ...entry })) as {
+        cwd: string;
+        fileNames: string[];
+      };
+    }
 
-    const [empty, files] = JSON.parse(
-      await runForText({ program: node(script), folder: 'temporary' }),
-    ) as [string, string[]];
-    expect(files).toEqual(['made']);
-    expect(existsSync(empty)).toBe(false);
+    it('starts in the working directory', async () => {
+      const { cwd, fileNames } = await runInFolder({});
+      expect(realpathSync(cwd)).toBe(realpathSync(directory));
+      expect(fileNames).toEqual(['made']);
+      expect(existsSync(path.join(directory, 'made'))).toBe(true);
+    });
+
+    it('starts in an empty folder, which is removed afterwards, if its folder is temporary', async () => {
+      const { cwd, fileNames } = await runInFolder({ folder: 'temporary' });
+      expect(fileNames).toEqual(['made']);
+      expect(existsSync(cwd)).toBe(false);
+    });
   });
 
-  it('gets each picture as the path of a file, or refuses pictures', async () => {
-    const picture = png(2, 2);
-    const script =
-      'console.log(JSON.stringify(process.argv.slice(1).map(a => [a, fs.readFileSync(a.slice(2)).length])))';
-    const template = '{{media url=a}}{{media url=b}}';
-    const job = { template, images: [picture, picture] };
-    const shown = JSON.parse(await runForText({ program: node(script, '-i${images}') }, job)) as [
-      string,
-      number,
-    ][];
+  describe('for a prompt with images', () => {
+    const image = png(2, 2);
+    const job = { template: '{{media url=a}}{{media url=b}}', images: [image, image] };
 
-    expect(shown.map(([, length]) => length)).toEqual([picture.length, picture.length]);
-    expect(shown.map(([file]) => path.basename(file))).toEqual(['1.png', '2.png']);
+    it('gets each image as the path of a file', async () => {
+      const script =
+        'console.log(JSON.stringify(process.argv.slice(1).map(a => a.slice(2)).map(file => ({file, byteCount: fs.readFileSync(file).length}))))';
+      const program = nodeProgram(script, '-i${images}');
+      const files = JSON.parse(await expectText({ program }, job)) as {
+        file: string;
+        byteCount: number;
+      }[];
 
-    const refused = await run({ program: node(ECHO) }, job);
-    expect(refused).toMatchObject({ hasFailed: true, isRefused: true, fault: 'unfit' });
+      expect(files.map(({ byteCount }) => byteCount)).toEqual([image.length, image.length]);
+      expect(files.map(({ file }) => path.basename(file))).toEqual(['1.png', '2.png']);
+    });
+
+    it('is not started if none of its arguments takes them', async () => {
+      expect(await run({ program: nodeProgram(ECHO) }, job)).toMatchObject({
+        hasFailed: true,
+        isRefused: true,
+        fault: 'unfit',
+      });
+    });
   });
 
-  it('fails with its exit code and the beginning of its standard error', async () => {
+  it('fails with its exit code and the first 2000 characters of its standard error', async () => {
     const script = 'console.error("x".repeat(5000)); console.log("nothing"); process.exitCode = 3';
-    const message = await runForError({ program: node(script) });
-    expect(message).toMatch(/^declared-model ended with exit code 3: x{2000}$/);
+    const message = await expectError({ program: nodeProgram(script) });
+    expect(message).toBe(`declared-model ended with exit code 3: ${'x'.repeat(2000)}`);
   });
 
-  it('fails with the reason in its output if standard error has none', async () => {
-    const fails = (stdout: string, complaint = ''): string[] =>
-      node(
-        `process.stdout.write(${JSON.stringify(stdout)}); process.stderr.write(${JSON.stringify(complaint)}); process.exitCode = 1`,
-      );
-
-    const answer = '{"result": "Invalid API key", "is_error": true}';
-    expect(await runForError({ program: fails(answer), output: 'result' })).toBe(
-      'declared-model ended with exit code 1: Invalid API key',
+  it.each([
+    {
+      what: 'the reason in its output',
+      stdout: '{"result": "Invalid API key", "is_error": true}',
+      stderr: '',
+      entry: { output: 'result' },
+      reason: 'Invalid API key',
+    },
+    {
+      what: 'what it wrote to standard error and the reason in its output',
+      stdout: '{"result": "Invalid API key", "is_error": true}',
+      stderr: 'warned\n',
+      entry: { output: 'result' },
+      reason: 'warned; Invalid API key',
+    },
+    {
+      what: 'the beginning of its text if standard error is empty',
+      stdout: `no ${'x'.repeat(400)}`,
+      stderr: '',
+      entry: {},
+      reason: `no ${'x'.repeat(296)}…`,
+    },
+    {
+      what: 'standard error alone if its output is a text',
+      stdout: 'half an answer',
+      stderr: 'warned',
+      entry: {},
+      reason: 'warned',
+    },
+  ])('fails with $what', async ({ stdout, stderr, entry, reason }) => {
+    const program = nodeProgram(
+      `process.stdout.write(${JSON.stringify(stdout)}); process.stderr.write(${JSON.stringify(stderr)}); process.exitCode = 1`,
     );
-    expect(await runForError({ program: fails(answer, 'warned\n'), output: 'result' })).toBe(
-      'declared-model ended with exit code 1: warned; Invalid API key',
-    );
-    expect(await runForError({ program: fails(`no ${'x'.repeat(400)}`) })).toBe(
-      `declared-model ended with exit code 1: no ${'x'.repeat(296)}…`,
-    );
-    expect(await runForError({ program: fails('half an answer', 'warned') })).toBe(
-      'declared-model ended with exit code 1: warned',
+    expect(await expectError({ program, ...entry })).toBe(
+      `declared-model ended with exit code 1: ${reason}`,
     );
   });
 
@@ -193,64 +253,78 @@ describe('a program', () => {
     const script =
       'console.error(process.env.MY_API_KEY, process.env.MY_MODE, "sk-ab12cd34ef"); process.exitCode = 1';
     const env = { MY_API_KEY: 'key-of-mine-0123', MY_MODE: 'mode-of-mine-0123' };
-    expect(await runForError({ program: node(script) }, {}, env)).toBe(
+    expect(await expectError({ program: nodeProgram(script) }, {}, env)).toBe(
       'declared-model ended with exit code 1: *** mode-of-mine-0123 ***',
     );
   });
 
-  it('fails if it takes too long, or prints too much, and is ended with what it started', async () => {
-    const pidFile = path.join(folder, 'pid');
-    const parent = `const c = child_process.spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {detached: true, stdio: "inherit"}); fs.writeFileSync(${JSON.stringify(pidFile)}, String(c.pid));`;
-    const hangs = await runForError({
-      program: node(`${parent} setInterval(() => {}, 1000)`),
-      timeout: '2s',
+  describe('that starts another', () => {
+    /** Starts a child that never ends, and writes its id to a file. */
+    function startChild(pidFile: string): string {
+      return `const child = child_process.spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {detached: true, stdio: "inherit"}); fs.writeFileSync(${JSON.stringify(pidFile)}, String(child.pid));`;
+    }
+
+    let pidFile: string;
+
+    beforeEach(() => {
+      pidFile = path.join(folder, 'pid');
     });
 
-    expect(hangs).toBe('declared-model took longer than 2 s');
-
-    await waitUntilGone(pidFile);
-    const prints = await runForError({
-      program: node(`${parent} setInterval(() => process.stdout.write("x".repeat(1e6)), 1)`),
+    it('is ended with it after its timeout', async () => {
+      const program = nodeProgram(`${startChild(pidFile)} setInterval(() => {}, 1000)`);
+      const message = await expectError({ program, timeout: '2s' });
+      expect(message).toBe('declared-model took longer than 2 s');
+      await waitUntilGone(pidFile);
     });
 
-    expect(prints).toBe('declared-model printed more than 8 MiB');
+    it('is ended with it if it prints too much', async () => {
+      const program = nodeProgram(
+        `${startChild(pidFile)} setInterval(() => process.stdout.write("x".repeat(1e6)), 1)`,
+      );
+      expect(await expectError({ program })).toBe('declared-model printed more than 8 MiB');
+      await waitUntilGone(pidFile);
+    });
 
-    await waitUntilGone(pidFile);
-    expect(
-      await runForText({
-        program: node(`${parent} c.unref(); console.log("done"); process.exit()`),
-      }),
-    ).toBe('done');
-
-    await waitUntilGone(pidFile);
+    it('has it ended when it has answered', async () => {
+      const program = nodeProgram(
+        `${startChild(pidFile)} child.unref(); console.log("done"); process.exit()`,
+      );
+      expect(await expectText({ program })).toBe('done');
+      await waitUntilGone(pidFile);
+    });
   });
 
-  it('is ended if its run is', async () => {
-    const stop = new AbortController();
-    const ready = path.join(folder, 'ready');
-    const script = `fs.writeFileSync(${JSON.stringify(ready)}, String(process.pid)); setInterval(() => {}, 1000)`;
-    const running = run({ program: node(script) }, { signal: stop.signal });
+  it('is ended if its run is cancelled', async () => {
+    const cancellation = new AbortController();
+    const pidFile = path.join(folder, 'pid');
+    const script = `fs.writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
+    const running = run({ program: nodeProgram(script) }, { signal: cancellation.signal });
 
-    await expect.poll(() => existsSync(ready) && readFileSync(ready, 'utf8')).toMatch(/\d/);
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/\d/);
 
-    stop.abort(new Error('no more'));
+    cancellation.abort(new Error('no more'));
     await expect(running).rejects.toThrow('no more');
 
-    await waitUntilGone(ready);
+    await waitUntilGone(pidFile);
     expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   });
 
-  it.runIf(isPosix)("that can't be started is reported, and costs nothing", async () => {
-    const gone = await run({ program: ['no-such-program'] });
-    expect(gone).toMatchObject({ hasFailed: true, isRefused: true, fault: 'not-started' });
+  it("fails the run, which cost nothing, if it doesn't exist", async () => {
+    expect(await run({ program: ['no-such-program'] })).toMatchObject({
+      hasFailed: true,
+      isRefused: true,
+      fault: 'not-started',
+    });
+  });
 
+  it.runIf(isPosix)('is never one of the same name in the working directory', async () => {
     writeFileSync(path.join(directory, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 });
-    expect(await runForText({ program: ['cat'] })).toBe('Hello');
+    expect(await expectText({ program: ['cat'] })).toBe('Hello');
+  });
 
-    rmSync(path.join(dataDir, 'programs'), { recursive: true });
-    writeFileSync(path.join(dataDir, 'programs'), '');
-
-    expect(await run({ program: ['cat'] })).toMatchObject({
+  it('is not started if the record of what runs cannot be written', async () => {
+    writeFileSync(path.join(dataDir, 'programs'), 'a file where a folder should be');
+    expect(await run({ program: nodeProgram(ECHO) })).toMatchObject({
       isRefused: true,
       fault: 'not-started',
     });
@@ -259,76 +333,96 @@ describe('a program', () => {
   it.skipIf(process.platform === 'win32')(
     'is not started with a prompt that no argument can hold',
     async () => {
-      const long = 'x'.repeat(3_000_000);
-      const job = { inputs: { texts: { q: long }, values: { q: long } } };
-      expect(await run({ program: node(ARGUMENTS, '${input.q}') }, job)).toMatchObject({
-        outputs: [
-          {
-            message: expect.stringMatching(
-              /too long for an argument: leave \$\{prompt\} out/,
-            ) as string,
-          },
-        ],
-        fault: 'not-started',
-      });
+      const tooLong = 'x'.repeat(3_000_000);
+      const job = { inputs: { texts: { q: tooLong }, values: { q: tooLong } } };
+      expect(await run({ program: nodeProgram(PRINT_ARGUMENTS, '${input.q}') }, job)).toMatchObject(
+        {
+          outputs: [
+            {
+              message: expect.stringContaining(
+                'too long for an argument: leave ${prompt} out',
+              ) as string,
+            },
+          ],
+          fault: 'not-started',
+        },
+      );
     },
   );
 });
 
 describe('the answer of a program', () => {
-  const prints = (text: string): string[] => node(`process.stdout.write(${JSON.stringify(text)})`);
+  const printProgram = (text: string): string[] =>
+    nodeProgram(`process.stdout.write(${JSON.stringify(text)})`);
 
-  it('is read by JMESPath, with what it took', async () => {
+  const jmesPaths = {
+    output: 'result',
+    cost: 'cost',
+    tokens: { input: 'usage.in', output: 'usage.out' },
+  };
+
+  it('is read by JMESPath, with its cost and its tokens', async () => {
     const answer = '{"result": "Hi", "cost": 0.25, "usage": {"in": 10, "out": 3}}';
-    const tokens = { input: 'usage.in', output: 'usage.out' };
-
-    expect(await run({ program: prints(answer), output: 'result', cost: 'cost', tokens })).toEqual({
+    expect(await run({ program: printProgram(answer), ...jmesPaths })).toEqual({
       outputs: [{ type: 'text', text: 'Hi' }],
       tokens: 13,
       usage: { input: 10, output: 3, cached: 0 },
       dollars: 0.25,
       hasFailed: false,
     });
-
-    const lacking = await run({
-      program: prints('{"result": "Hi"}'),
-      output: 'result',
-      cost: 'cost',
-      tokens,
-    });
-    expect(lacking).not.toHaveProperty('dollars');
-    expect(lacking).not.toHaveProperty('usage');
   });
 
-  it('may be a JSON value a line', async () => {
+  it('may lack its cost and its tokens', async () => {
+    const result = await run({ program: printProgram('{"result": "Hi"}'), ...jmesPaths });
+    expect(result).toMatchObject({ outputs: [{ type: 'text', text: 'Hi' }], hasFailed: false });
+    expect(result).not.toHaveProperty('dollars');
+    expect(result).not.toHaveProperty('usage');
+  });
+
+  describe('of a JSON value on each line is a list', () => {
     const lines = '{"type":"start"}\n{"type":"text","text":"one"}\n\n{"type":"end","text":"two"}\n';
-    const program = prints(lines);
-    expect(await runForText({ program, output: "[?type=='end'].text | [0]" })).toBe('two');
-    expect(await runForText({ program, output: '[].text' })).toBe('["one","two"]');
-    expect(await runForText({ program: prints(`\uFEFF${lines}`), output: '[1].text' })).toBe('one');
+
+    it.each([
+      { what: 'of which one is chosen', output: "[?type=='end'].text | [0]", text: 'two' },
+      { what: 'whose values are an answer of JSON', output: '[].text', text: '["one","two"]' },
+    ])('$what', async ({ output, text }) => {
+      expect(await expectText({ program: printProgram(lines), output })).toBe(text);
+    });
+
+    it('even after a byte order mark', async () => {
+      const program = printProgram(`\uFEFF${lines}`);
+      expect(await expectText({ program, output: '[1].text' })).toBe('one');
+    });
   });
 
-  it('is a failed run if it lacks the output or is not JSON', async () => {
-    expect(await runForError({ program: prints('{"error": "no"}'), output: 'result' })).toBe(
+  it('is a failed run if it lacks the output', async () => {
+    const program = printProgram('{"error": "no"}');
+    expect(await expectError({ program, output: 'result' })).toBe(
       'declared-model returned an answer that can\'t be read: it has no `result`; it begins with {"error": "no"}',
     );
-    expect(await runForError({ program: prints('Oops'), output: 'result' })).toMatch(
-      /it is not JSON; it begins with Oops/,
-    );
-    expect(await runForText({ program: prints('Oops'), cost: 'cost' })).toBe('Oops');
   });
 
-  it('reports the cost of a failed run', async () => {
+  it('is a failed run if it is not JSON and the output is a field of it', async () => {
+    expect(await expectError({ program: printProgram('Oops'), output: 'result' })).toContain(
+      'it is not JSON; it begins with Oops',
+    );
+  });
+
+  it('may be text though its cost would be a field of JSON', async () => {
+    expect(await expectText({ program: printProgram('Oops'), cost: 'cost' })).toBe('Oops');
+  });
+
+  it('has the cost of a run that fails', async () => {
     const script = 'console.log(JSON.stringify({cost: 0.5})); process.exitCode = 1';
-    expect(await run({ program: node(script), cost: 'cost' })).toMatchObject({
+    expect(await run({ program: nodeProgram(script), cost: 'cost' })).toMatchObject({
       hasFailed: true,
       dollars: 0.5,
     });
   });
 
-  it('is asked for in words if it has to match a schema', async () => {
+  it('is requested as JSON by words in the prompt if it must match a schema', async () => {
     const schema = { type: 'object' };
-    const text = await runForText({ program: node(ECHO) }, { json: { schema } });
+    const text = await expectText({ program: nodeProgram(ECHO) }, { json: { schema } });
     expect(text).toBe(
       'Hello\n\nAnswer with JSON that matches this JSON Schema, and with nothing else:\n{"type":"object"}',
     );

@@ -2,7 +2,7 @@ import type { ProviderHandler } from '../../support/providers/fake-provider.ts';
 
 /** An answer that is sent on and on, until its reader hangs up or `maxBytes` are sent. */
 export class EndlessAnswer {
-  /** How much was sent; what the reader did not read may still wait in the buffers of the system. */
+  /** The bytes sent, of which the buffers of the system may hold some that nobody reads. */
   sentBytes = 0;
 
   constructor(
