@@ -58,8 +58,11 @@ export class ConversionContext {
   readonly addressProviders: Map<string, string>;
   /** The names of the tests' variables; empty until the tests are read. */
   variableNames: VariableNames = { all: [], json: [], stored: [] };
-  /** The variables that hold an id of one run, with the place of the code that makes them. */
-  readonly freshIds = new Map<string, SourcePlace>();
+  /**
+   * The variables with an id that is new each time the tests are run, with the place of the code
+   * that makes it.
+   */
+  readonly freshIdVariables = new Map<string, SourcePlace>();
   /** The inputs that stand for a variable or, in the cases without it, for a text. */
   readonly inputsWithDefault = new Map<string, VariableOrText>();
   /** The inputs that are the bodies of requests. */

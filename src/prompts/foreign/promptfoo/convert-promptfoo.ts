@@ -31,7 +31,7 @@ import { buildCases, type CasesForPrompt } from './tests/cases-for-prompt.ts';
 import type { ConfiguredTests } from './tests/configured-test.ts';
 import { findPromptNeeds, type PromptNeeds } from './tests/prompt-needs.ts';
 import { readTestSettings, readTests } from './tests/read-tests.ts';
-import { omitFreshIds } from './tests/transform-variables.ts';
+import { reportUsedFreshIds } from './tests/transform-variables.ts';
 import {
   collectJsonVariables,
   type JsonVariables,
@@ -130,7 +130,7 @@ function omitUnsupportedText(
   conversion: ConversionContext,
 ): boolean {
   if (omitClaudeLines(prompt, models, conversion)) return true;
-  return omitFreshIds(tests, prompt, models.allProviders, conversion);
+  return reportUsedFreshIds(tests, prompt, models.allProviders, conversion);
 }
 
 /** Builds the prompt file, the test file and the models file. */

@@ -50,6 +50,10 @@ tests:
     ['vars.a.b.c', ':5: `transformVars`: TypeError'],
     ['vars.a', ':5: `transformVars` returns no object'],
     ["'{ a: context.uuid }'", ':5: `a` has an id that is new for each run'],
+    [
+      '\'context.uuid[0] === "1" ? vars : undefined\'',
+      ':5: `a` has an id that is new for each run',
+    ],
   ])('are refused if `transformVars` has no equivalent: %s', async (code, words) => {
     const text = `prompts: ['Say {{a}}']
 providers: [echo]
@@ -62,6 +66,19 @@ tests: [{ vars: { a: x } }]
     expect(stdout).toBe('');
     expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(`promptfooconfig.yaml${words}`);
+  });
+
+  it('may have a fresh id if nothing uses them, even if the format has keys of their names', async () => {
+    const text = `prompts: ['Say {{a}}, reader']
+providers: [echo]
+defaultTest:
+  options:
+    transformVars: '{ ...vars, file: context.uuid, json: context.uuid, read: context.uuid }'
+tests: [{ vars: { a: x }, assert: [{ type: contains, value: reader }, { type: not-contains-json }] }]
+`;
+    const { exitCode, stdout } = await runConfiguration({ 'promptfooconfig.yaml': text });
+    expect(stdout).toContain('1 passed, 0 failed');
+    expect(exitCode).toBe(0);
   });
 
   it('of the environment may name a model, and their values are never shown', async () => {

@@ -5,9 +5,9 @@ import { formatModelsFile, type TestFileParts } from '../../file-texts.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredPrompt } from '../prompts/configured-prompt.ts';
 import type { ConfiguredTests } from '../tests/configured-test.ts';
+import { assignTestModels } from './assign-test-models.ts';
 import type { PromptfooProvider } from './promptfoo-provider.ts';
 import { hasOtherOutput, OTHER_OUTPUT_MESSAGE, readPromptfooProviders } from './read-providers.ts';
-import { withTestedProviders } from './tested-providers.ts';
 
 /** The models of a configuration, and its tests with the models that each asks. */
 export interface ConfiguredModels {
@@ -48,7 +48,7 @@ export function readConfiguredModels(
   const configuredProviders = providers.filter(({ isLeftOut }) => isLeftOut !== true);
   const providersOfPrompt = configuredProviders.filter(({ isAsked }) => isAsked !== false);
   const providersForTests = withOneOutput(providersOfPrompt, conversion);
-  const { testsWithModels, testProviders } = withTestedProviders(
+  const { testsWithModels, testProviders } = assignTestModels(
     tests,
     { listedProviders: providers, askedProviders: providersForTests },
     settings,

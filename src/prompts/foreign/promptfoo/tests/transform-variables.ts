@@ -6,7 +6,6 @@ import {
 } from '../../../../files/formats/json.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
-import type { Assertion } from '../assertions/assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import type { SourcePlace } from '../files/source-files.ts';
@@ -14,6 +13,9 @@ import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { PromptfooProvider } from '../providers/promptfoo-provider.ts';
 import type { ConfiguredTest, ConfiguredTests, VariableValue } from './configured-test.ts';
 import { readVariableValues } from './read-variables.ts';
+
+/** Matches code that reads the id that is new each time the tests are run. */
+const READS_FRESH_ID = /\buuid\b/u;
 
 /** Returns tests with the values that the code in their `transformVars` gives their variables. */
 export function withTransformedVars(
@@ -44,34 +46,36 @@ function transformTests(
   const place = tests[0]?.options.transformVars;
   if (!place) return [];
 
-  if (omitUnusableTransform(code, place, conversion)) {
+  if (reportUnusableCode(code, place, conversion)) {
     return tests.map(test => [test, { ...test, isLeftOut: true }]);
   }
 
-  const varsOfTests = tests.map(({ vars }) =>
-    Object.fromEntries([...vars].map(([key, values]) => [key, toCodeInput(values)])),
+  const varsBefore = tests.map(({ vars }) =>
+    Object.fromEntries([...vars].map(([name, values]) => [name, toCodeInput(values)])),
   );
-  const results = requestTransformResults(code, varsOfTests, place, conversion);
+  const results = requestTransformResults(code, varsBefore, place, conversion);
   if (!results) return [];
 
   return tests.map((test, index) => {
     const result = results[index];
     const vars = findOwnValue(result, 'vars');
-    const ids = findOwnValue(result, 'ids');
-    for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, place);
+    const freshIdVariables = findOwnValue(result, 'freshIdVariables');
+    for (const name of isJsonList(freshIdVariables) ? freshIdVariables.map(String) : []) {
+      conversion.freshIdVariables.set(name, place);
+    }
 
     if (!isJsonObject(vars)) {
       conversion.reportOmission(place, '`transformVars` returns no object');
       return [test, { ...test, isLeftOut: true }];
     }
 
-    const change = { before: varsOfTests[index] ?? {}, after: vars, place };
+    const change = { before: varsBefore[index] ?? {}, after: vars, place };
     return [test, withChangedVars(test, change, conversion)];
   });
 }
 
 /** Reports code that has no equivalent, and returns true; false for any other. */
-function omitUnusableTransform(
+function reportUnusableCode(
   code: string,
   place: SourcePlace,
   conversion: ConversionContext,
@@ -89,16 +93,19 @@ function omitUnusableTransform(
   return conversion.omissionCount > omissionsBefore;
 }
 
-/** Returns the results of the code for each test; undefined until it has run. */
+/**
+ * Returns the results of the code for each test. If it has not run yet, returns undefined: the
+ * caller of the conversion runs it, and converts once more with its output.
+ */
 function requestTransformResults(
   code: string,
-  input: JsonValue,
+  varsOfTests: JsonValue,
   place: SourcePlace,
   conversion: ConversionContext,
 ): readonly JsonValue[] | undefined {
   const program = {
     code: buildTransformCode(code),
-    input,
+    input: varsOfTests,
     line: conversion.findConfigurationLine(place) ?? 1,
   };
   const output = conversion.requestOutput({ name: JSON.stringify(program), ...program });
@@ -108,69 +115,107 @@ function requestTransformResults(
 
 /**
  * Returns the value that the code gets: promptfoo runs it before it makes cases of lists and reads
- * files.
+ * files. A pattern of file names, which every value has as its file, is one value.
  */
 function toCodeInput(values: readonly VariableValue[]): JsonValue {
-  const [{ json, file } = { json: null }] = values;
-  const isPattern = file !== undefined && values.every(value => value.file === file);
-  if (values.length === 1 || isPattern) return file ?? json;
-  return values.map(value => value.file ?? value.json);
+  const [firstValue] = values;
+  const inputs = values.map(({ file, json }) => file ?? json);
+  const isPattern =
+    firstValue?.file !== undefined && values.every(({ file }) => file === firstValue.file);
+  return isPattern || inputs.length === 1 ? (inputs[0] ?? null) : inputs;
 }
 
 /**
- * Returns code that transforms each set of variables like promptfoo, and names those that hold an
- * id of one run.
+ * Returns code that transforms each set of variables like promptfoo. If it reads the fresh id, it
+ * runs with two of them, which shows the variables that depend on it.
  */
 function buildTransformCode(code: string): string {
-  return `const one = function (vars, context) {
+  return `const transform = function (vars, context) {
 ${code.includes('\n') ? code : `return ${code}`}
 };
-const withId = (vars, digit) => one({ ...vars }, { prompt: {}, uuid: 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit) });
+const transformWithId = (vars, digit) => {
+  const uuid = 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit);
+  return transform({ ...vars }, { prompt: {}, uuid });
+};
 return Promise.all(output.map(async vars => {
-  const result = await withId(vars, '1');
-  const other = ${/\buuid\b/u.test(code)} ? await withId(vars, '2') : result;
-  const ids = Object.keys(result ?? {}).filter(key => JSON.stringify(result[key]) !== JSON.stringify(other[key]));
-  return { vars: result, ids };
+  const result = await transformWithId(vars, '1');
+  const otherResult = ${READS_FRESH_ID.test(code)} ? await transformWithId(vars, '2') : result;
+  const freshIdVariables = Object.keys(result ?? {}).filter(
+    name => JSON.stringify(result[name]) !== JSON.stringify(otherResult?.[name]),
+  );
+  return { vars: result, freshIdVariables };
 }));`;
 }
 
 /**
- * Reports the variables with an id of one run that are used, and returns true if there are any.
- * With a new id, a resumed test would pay again.
+ * Reports the variables with a fresh id that are used, and returns true if there are any. With a
+ * new id, a resumed test would pay again.
  */
-export function omitFreshIds(
+export function reportUsedFreshIds(
   { tests }: Pick<ConfiguredTests, 'tests'>,
   { program, text }: { readonly program?: unknown; readonly text: string },
   providers: readonly PromptfooProvider[],
   conversion: ConversionContext,
 ): boolean {
-  const omissionsBefore = conversion.omissionCount;
-  const testParts = tests.map(({ vars, asserts, options }) => [
-    [...vars.values()].flat().map(omitPlace),
-    asserts.map(assertion => assertion && omitPlace(assertion)),
-    options.transform,
-  ]);
+  const { freshIdVariables, requestBodies } = conversion;
+  if (freshIdVariables.size === 0) return false;
 
-  const providerParts = providers.map(({ entry, transform }) => [entry, transform]);
   const readsAllVariables =
     program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
-  const bodies = [...conversion.requestBodies.values()].map(({ template }) => template);
+  const texts = collectTexts([
+    text,
+    providers.map(({ entry, transform }) => [entry, transform]),
+    tests.map(listVariableReaders),
+    [...requestBodies.values()].map(({ template }) => template),
+  ]);
 
-  const searchedText = JSON.stringify([text, providerParts, testParts, bodies]);
-  for (const [name, place] of conversion.freshIds) {
-    if (!readsAllVariables && !searchedText.includes(name)) continue;
+  const usedVariables = [...freshIdVariables].filter(
+    ([name]) => readsAllVariables || texts.some(readerText => includesWord(readerText, name)),
+  );
+  for (const [name, place] of usedVariables) {
     conversion.reportOmission(
       place,
       `\`${name}\` has an id that is new for each run, which has no equivalent`,
     );
   }
 
-  return conversion.omissionCount > omissionsBefore;
+  return usedVariables.length > 0;
 }
 
-/** Returns a part of a test without its place, whose name could be that of a variable. */
-function omitPlace(part: VariableValue | Assertion): object {
-  return { ...part, place: undefined };
+/** Returns the parts of a test that can use variables. */
+function listVariableReaders({ vars, asserts, options }: ConfiguredTest): unknown[] {
+  return [
+    [...vars.values()].flat().map(({ text, json, file }) => [text, json, file]),
+    asserts.map(
+      assertion => assertion && Object.values({ ...assertion, place: undefined, type: undefined }),
+    ),
+    options.transform,
+  ];
+}
+
+/**
+ * Returns every text within a value, and the keys that are templates. Other keys, such as `url`,
+ * are the format's own and may equal the name of a variable.
+ */
+function collectTexts(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const templateKeys = Object.keys(value).filter(key => key.includes('{{'));
+  return [...templateKeys, ...Object.values(value).flatMap(collectTexts)];
+}
+
+/**
+ * Returns true if a text has a word that is not part of a longer one. An escape such as `\n` before
+ * it does not count as a part of it.
+ */
+function includesWord(text: string, word: string): boolean {
+  const parts = text.replaceAll(/\\[nrt]/gu, ' ').split(word);
+  return parts
+    .slice(1)
+    .some(
+      (after, index) =>
+        !/[\p{L}\p{N}_]$/u.test(parts[index] ?? '') && !/^[\p{L}\p{N}_]/u.test(after),
+    );
 }
 
 /** The variables of a test before and after its code has run. */
@@ -187,15 +232,16 @@ function withChangedVars(
   conversion: ConversionContext,
 ): ConfiguredTest {
   const changedVars = Object.entries(after).filter(
-    ([key, value]) =>
-      !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
+    ([name, value]) =>
+      !conversion.freshIdVariables.has(name) &&
+      JSON.stringify(value) !== JSON.stringify(before[name]),
   );
   const values = readMergedValues(
     parseYaml(JSON.stringify(Object.fromEntries(changedVars)), place.line, place.file),
     'vars',
   );
   const changedValues = [...values].map(
-    ([key, value]) => [key, readVariableValues(key, value, conversion)] as const,
+    ([name, value]) => [name, readVariableValues(name, value, conversion)] as const,
   );
   return { ...test, vars: new Map([...test.vars, ...changedValues]) };
 }
