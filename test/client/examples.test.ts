@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import {
   answerIsLost,
   createTransport,
@@ -7,9 +9,11 @@ import {
   type PollEvent,
   PromptService,
   type PromptServiceError,
+  type Run,
   type RunRow,
 } from '../../src/index.ts';
 import { TestService } from '../support/local-service.ts';
+import { findDeadBaseUrl } from '../support/scripted-service.ts';
 
 // Code as users of the library write it, against the real local service.
 
@@ -25,6 +29,16 @@ afterAll(async () => {
   await service.close();
   await local.close();
 });
+
+/** Creates a run, which may still be running when its creation is answered. */
+async function createRun(
+  ...creation: Parameters<PromptService['runs']['create']>
+): Promise<Run | GatewayTimeoutError> {
+  return await service.runs.create(...creation).catch((error: unknown) => {
+    if (error instanceof GatewayTimeoutError) return error;
+    throw error;
+  });
+}
 
 it('finds a prompt, runs it, and waits if that takes longer', async () => {
   const { rows } = await service.prompts.search('hello');
@@ -52,13 +66,9 @@ it('goes through all prompts of a local service', async () => {
   expect(slugs).toEqual(expect.arrayContaining(['hello', 'postcard', 'describe', 'sandbox']));
 });
 
-it('goes through all runs, a page at a time, for as long as it likes', async () => {
+it('goes through the newest runs, and stops when it has enough', async () => {
   const promptVersionId = await local.versionOf('sandbox');
-  for (let nth = 0; nth < 3; nth++) {
-    await service.runs.create({ promptVersionId, inputs: {} }).catch((error: unknown) => {
-      if (!(error instanceof GatewayTimeoutError)) throw error;
-    });
-  }
+  for (let nth = 0; nth < 3; nth++) await createRun({ promptVersionId, inputs: {} });
 
   const newest: RunRow[] = [];
   for await (const row of service.runs.all({ since: 1 })) {
@@ -86,12 +96,7 @@ it('gives up when its signal aborts, with the reason of the signal', async () =>
 
 it('reports progress while it waits', async () => {
   const promptVersionId = await local.versionOf('sandbox');
-  const created = await service.runs
-    .create({ promptVersionId, inputs: {} })
-    .catch((error: unknown) => {
-      if (error instanceof GatewayTimeoutError) return error;
-      throw error;
-    });
+  const created = await createRun({ promptVersionId, inputs: {} });
 
   const polledStatuses: (string | undefined)[] = [];
   const onPoll = ({ run, error }: PollEvent): void =>
@@ -104,33 +109,53 @@ it('reports progress while it waits', async () => {
 it('sends the same creation again without paying twice if the service keeps its key', async () => {
   const promptVersionId = await local.versionOf('hello');
   const request = { promptVersionId, inputs: { textInputs: { name: 'Grace' } } };
-  const create = async (): Promise<string> => {
-    const options = { idempotencyKey: 'order-17' };
-    const { runId } = await service.runs.create(request, options).catch((error: unknown) => {
-      if (error instanceof GatewayTimeoutError) return error;
-      throw error;
-    });
-    return runId;
-  };
-
-  const runId = await create();
+  const options = { idempotencyKey: 'order-17' };
+  const { runId } = await createRun(request, options);
   expect(service.keepsIdempotencyKeys).toBe(true);
-  expect(await create()).toBe(runId);
+  expect(await createRun(request, options)).toMatchObject({ runId });
 });
 
-it('goes through a proxy, and reports every request', async () => {
+it('reports every request, and goes around a proxy for the hosts in `noProxy`', async () => {
   const transport = await createTransport({
-    proxy: { httpProxy: 'http://127.0.0.1:9', noProxy: '127.0.0.1' },
+    proxy: { httpProxy: await findDeadBaseUrl(), noProxy: '127.0.0.1' },
   });
   const events: string[] = [];
-  const proxiedService = new PromptService({
+  const directService = new PromptService({
     baseUrl: local.service.url,
     apiKey: local.key,
     transport,
     onEvent: ({ kind, method, status }) => events.push([kind, method, status].join(' ').trim()),
   });
+  await directService.account.credits();
+  await directService.close();
+
+  expect(events).toEqual(['request GET', 'answer GET 200']);
+});
+
+it('goes through a proxy, which opens a tunnel to the service', async () => {
+  const tunnelHosts: (string | undefined)[] = [];
+  const proxy = createServer().on('connect', ({ url }, socket) => {
+    tunnelHosts.push(url);
+    const upstream = connect(Number(new URL(local.service.url).port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.pipe(upstream).pipe(socket);
+    });
+    for (const stream of [socket, upstream]) stream.on('error', () => {});
+  });
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+
+  const { port } = proxy.address() as AddressInfo;
+  const proxiedService = new PromptService({
+    baseUrl: local.service.url,
+    apiKey: local.key,
+    transport: await createTransport({ proxy: { httpProxy: `http://127.0.0.1:${port}` } }),
+  });
   await proxiedService.account.credits();
   await proxiedService.close();
 
-  expect(events).toEqual(['request GET', 'answer GET 200']);
+  expect(tunnelHosts).toEqual([new URL(local.service.url).host]);
 });

@@ -5,46 +5,47 @@ import { toOneLine } from '../terminal/sanitise.ts';
 import { listPathCompletions, type PathContext } from './path-completions.ts';
 
 /**
- * Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because
- * further keys follow.
+ * Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, so that a
+ * key that is typed meanwhile is not handled before the completion.
  */
 export function completePath(
   typedPath: string,
   context: PathContext & { readonly isProposed: (fileName: string) => boolean },
 ): { readonly text: string; readonly candidates: readonly string[] } {
   const paths = listPathCompletions(typedPath, context, context.isProposed).filter(
-    file => toOneLine(file) === file,
+    listedPath => toOneLine(listedPath) === listedPath,
   );
-  const names = paths.map(file => `${path.basename(file)}${file.endsWith('/') ? '/' : ''}`);
+  const names = paths.map(
+    listedPath => `${path.basename(listedPath)}${listedPath.endsWith('/') ? '/' : ''}`,
+  );
   return { text: getCommonStart(paths) || typedPath, candidates: names.length > 1 ? names : [] };
 }
 
 /**
- * Returns the intended path: expands `~` and removes the quotes or backslashes that terminals add
- * to dropped files, unless a file of exactly that name exists.
+ * Returns the intended path: expands `~`, and removes the quotes around it, or the backslashes that
+ * terminals add to dropped files. An existing file of exactly the typed name wins; backslashes stay
+ * in the path of a missing file, because they separate folders on Windows.
  */
 export function resolveTypedPath(typedPath: string, context: PathContext): string {
   const text = typedPath.trim();
-  const quotedText = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
+  const quoted = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
+  const unquotedText = quoted?.[1] ?? quoted?.[2] ?? text;
 
-  const readings = [
-    typedPath,
-    text,
-    quotedText?.[1] ?? quotedText?.[2],
-    text.replace(/\\(.)/gu, '$1'),
-  ]
-    .filter(reading => reading !== undefined)
-    .map(reading => expandHome(reading, context.home));
-  for (const reading of readings) {
-    if (existsSync(path.resolve(context.cwd, reading))) return reading;
-  }
-
-  return expandHome(text, context.home);
+  const candidates = [typedPath, text, unquotedText, text.replace(/\\(.)/gu, '$1')];
+  const expandedPaths = candidates.map(candidate => expandHome(candidate, context.home));
+  return (
+    expandedPaths.find(expandedPath => existsSync(path.resolve(context.cwd, expandedPath))) ??
+    expandHome(unquotedText, context.home)
+  );
 }
 
+/** Returns the longest start that all names have, in whole characters. */
 function getCommonStart(names: readonly string[]): string {
-  const [first = '', ...others] = names;
-  let { length } = first;
-  while (!others.every(name => name.startsWith(first.slice(0, length)))) length -= 1;
-  return first.slice(0, length);
+  const [firstName = '', ...otherNames] = names;
+  let start = '';
+  for (const character of firstName) {
+    if (!otherNames.every(name => name.startsWith(start + character))) break;
+    start += character;
+  }
+  return start;
 }

@@ -47,6 +47,14 @@ describe('completing a path', () => {
     expect(complete('.h')).toEqual({ text: '.hidden.png', candidates: [] });
   });
 
+  it('inserts no half of a character that only begins like another', async () => {
+    await mkdir(path.join(cwd, 'faces'));
+    await Promise.all(
+      ['a😀.png', 'a😁.png'].map(name => writeFile(path.join(cwd, 'faces', name), '')),
+    );
+    expect(complete('faces/')).toEqual({ text: 'faces/a', candidates: ['a😀.png', 'a😁.png'] });
+  });
+
   it('leaves a path without matches unchanged', () => {
     expect(complete('none/x')).toEqual({ text: 'none/x', candidates: [] });
     expect(complete('https://example.com/x')).toEqual({
@@ -70,15 +78,22 @@ describe('completing a path', () => {
 });
 
 describe('the path of an answer', () => {
-  it('expands the home directory', async () => {
+  it('expands the home directory', () => {
     expect(resolvePath('~/x.png')).toBe('/home/ada/x.png');
     expect(resolvePath('~x.png')).toBe('~x.png');
   });
 
-  it('removes the quotes and backslashes of a file dropped on the terminal', async () => {
+  it('removes the quotes and backslashes of a file dropped on the terminal', () => {
     expect(resolvePath("'pictures/one more.png' ")).toBe('pictures/one more.png');
     expect(resolvePath(String.raw`pictures/one\ more.png`)).toBe('pictures/one more.png');
     expect(resolvePath("it's.png")).toBe("it's.png");
+  });
+
+  it('removes the quotes of a missing file, but not its backslashes', () => {
+    expect(resolvePath("'new file.png'")).toBe('new file.png');
+    expect(resolvePath('"~/new file.png"')).toBe('/home/ada/new file.png');
+    expect(resolvePath(String.raw`"C:\none\new file.png"`)).toBe(String.raw`C:\none\new file.png`);
+    expect(resolvePath(String.raw`none\new.png`)).toBe(String.raw`none\new.png`);
   });
 
   it('prefers a file of exactly the typed name', async () => {
@@ -87,7 +102,7 @@ describe('the path of an answer', () => {
     expect(resolvePath(name)).toBe(name);
   });
 
-  it('leaves missing files and URLs unchanged', async () => {
+  it('leaves missing files and URLs unchanged', () => {
     expect(resolvePath('none.png')).toBe('none.png');
     expect(resolvePath(' https://example.com/x.png')).toBe('https://example.com/x.png');
   });
