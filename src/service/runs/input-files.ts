@@ -49,17 +49,20 @@ export class InputFiles {
   async readImages(runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> {
     return await Promise.all(
       mediaTypes.map(async (mediaType, index) => {
-        const bytes = await this.#images.open(formatImageName(runId, index));
-        if (!bytes) throw new Error(`picture ${index + 1} of its inputs is no longer there`);
-        return { mediaType, bytes: await buffer(bytes) };
+        const stream = await this.#images.open(formatImageName(runId, index));
+        if (!stream) throw new Error(`picture ${index + 1} of its inputs is no longer there`);
+        return { mediaType, bytes: await buffer(stream) };
       }),
     );
   }
 
-  /** Writes large texts to disk and returns the request to store. */
+  /** Writes large texts to a blob and returns the request to store, whose row leaves them out. */
   async storeLargeTexts(runId: string, request: StoredRequest): Promise<StoredRequest> {
-    const size = Object.values(request.textInputs).reduce((sum, text) => sum + text.length, 0);
-    if (size <= MAX_ROW_TEXTS_LENGTH) return request;
+    const textsLength = Object.values(request.textInputs).reduce(
+      (sum, text) => sum + text.length,
+      0,
+    );
+    if (textsLength <= MAX_ROW_TEXTS_LENGTH) return request;
     await this.#texts.write(
       runId,
       Buffer.from(JSON.stringify(request.textInputs)),
@@ -68,51 +71,55 @@ export class InputFiles {
     return { ...request, textsApart: true };
   }
 
-  /** Returns the texts of a run, from its row or from disk. */
+  /** Returns the texts of a run, from its row or from their blob. */
   async readTexts(
     runId: string,
     { textInputs, textsApart }: StoredRequest,
   ): Promise<StoredRequest['textInputs']> {
     if (!textsApart || Object.keys(textInputs).length > 0) return textInputs;
-    const bytes = await this.#texts.open(runId);
-    if (!bytes) throw new Error('its texts are no longer there');
-    return JSON.parse((await buffer(bytes)).toString()) as StoredRequest['textInputs'];
+    const stream = await this.#texts.open(runId);
+    if (!stream) throw new Error('its texts are no longer there');
+    return JSON.parse((await buffer(stream)).toString()) as StoredRequest['textInputs'];
   }
 
   /** Removes the images and texts of a request whose run was not created. */
   async remove(runId: string, { images, textsApart }: StoredRequest): Promise<void> {
-    if (images.length > 0) await this.#removeImages([runId]);
-    if (textsApart) await this.#texts.remove(runId);
+    if (images.length > 0) await removeBlobs(this.#images, [runId]);
+    if (textsApart) await removeBlobs(this.#texts, [runId]);
   }
 
   /** Makes room for a user's images; returns false if no ended run of the user has any. */
   async makeRoom(userId: number): Promise<boolean> {
     const runIds = await this.#runs.releaseImages({ userId });
-    await this.#removeImages(runIds);
+    await removeBlobs(this.#images, runIds);
     return runIds.length > 0;
   }
 
-  /** Deletes files that are older than a day, and orphaned ones. */
+  /** Deletes images that are older than a day, and images and texts that belong to no run. */
   async deleteExpired(): Promise<void> {
-    await this.#removeImages(
-      await this.#runs.releaseImages({ before: this.#clock.now() - IMAGE_LIFETIME_MS }),
-    );
-    const runsWithImages = await this.#images.listWrittenBefore(
-      this.#clock.now() - ORPHAN_INPUT_AGE_MS,
-    );
-    const neededImages = await this.#runs.filterWithImages(runsWithImages);
-    await this.#removeImages(runsWithImages.filter(runId => !neededImages.has(runId)));
-    const runsWithTexts = await this.#texts.listWrittenBefore(
-      this.#clock.now() - ORPHAN_INPUT_AGE_MS,
-    );
-    const neededTexts = await this.#runs.filterWithRequests(runsWithTexts);
-    for (const runId of runsWithTexts) if (!neededTexts.has(runId)) await this.#texts.remove(runId);
-  }
+    const expiredBefore = this.#clock.now() - IMAGE_LIFETIME_MS;
+    await removeBlobs(this.#images, await this.#runs.releaseImages({ before: expiredBefore }));
 
-  // The next sweep finds files that were not removed because the object store was unavailable.
-  async #removeImages(runIds: readonly string[]): Promise<void> {
-    for (const runId of runIds) await this.#images.remove(runId).catch(ignoreUnavailableStore);
+    const orphanedBefore = this.#clock.now() - ORPHAN_INPUT_AGE_MS;
+    const imageRunIds = await this.#images.listWrittenBefore(orphanedBefore);
+    const idsToKeepImages = await this.#runs.filterWithImages(imageRunIds);
+    await removeBlobs(
+      this.#images,
+      imageRunIds.filter(runId => !idsToKeepImages.has(runId)),
+    );
+
+    const textRunIds = await this.#texts.listWrittenBefore(orphanedBefore);
+    const idsToKeepTexts = await this.#runs.filterWithRequests(textRunIds);
+    await removeBlobs(
+      this.#texts,
+      textRunIds.filter(runId => !idsToKeepTexts.has(runId)),
+    );
   }
+}
+
+/** Removes the blobs of runs. The next sweep finds those that an unavailable store still has. */
+async function removeBlobs(blobs: Blobs, runIds: readonly string[]): Promise<void> {
+  for (const runId of runIds) await blobs.remove(runId).catch(ignoreUnavailableStore);
 }
 
 function formatImageName(runId: string, index: number): string {
