@@ -41,29 +41,39 @@ describe('checkQuery', () => {
     expect(hints.slice(0, 2)).toEqual([expression, `${' '.repeat(index)}^`]);
   });
 
-  it('explains the fault of an expression', async () => {
-    expect((await catchRefusal('a.b.')).message).toBe('--query: the expression is not finished');
-    expect((await catchRefusal('')).message).toBe('--query: the expression is empty');
-    expect((await catchRefusal('lenth(@)')).message).toBe('--query: unknown function `lenth`');
-    expect((await catchRefusal('a.b c')).message).toBe('--query: unexpected `c`');
+  it.each([
+    ['a.b.', '--query: the expression is not finished'],
+    ['', '--query: the expression is empty'],
+    ['lenth(@)', '--query: unknown function `lenth`'],
+    ['a.b c', '--query: unexpected `c`'],
+  ])('explains the fault of %j', async (expression, message) => {
+    expect((await catchRefusal(expression)).message).toBe(message);
   });
 });
 
 describe('applyQuery', () => {
   const run = { runId: 'x', outputs: [{ type: 'text', data: 'hi' }], extra: { new: true } };
 
-  it('selects, and prints null for a missing value', async () => {
+  it('returns a selected string as text, too', async () => {
     expect(await applyQuery(CHECKS_CONTEXT, 'outputs[0].data', run)).toMatchObject({ text: 'hi' });
+  });
+
+  it('returns the JSON of another selected value, and whether it is truthy', async () => {
     expect(await applyQuery(CHECKS_CONTEXT, 'extra.new', run)).toEqual({
       json: 'true',
       isTruthy: true,
     });
-    expect(await applyQuery(CHECKS_CONTEXT, 'nothing.at.all', run)).toEqual({
-      json: 'null',
-      isTruthy: false,
-    });
-    expect(await applyQuery(CHECKS_CONTEXT, 'constructor', {})).toMatchObject({ json: 'null' });
   });
+
+  it.each(['nothing.at.all', 'constructor'])(
+    'returns null for %s, which is missing',
+    async expression => {
+      expect(await applyQuery(CHECKS_CONTEXT, expression, run)).toEqual({
+        json: 'null',
+        isTruthy: false,
+      });
+    },
+  );
 
   it('refuses to apply a function to an invalid argument', async () => {
     await expect(applyQuery(CHECKS_CONTEXT, 'length(extra.new)', run)).rejects.toMatchObject({

@@ -12,7 +12,7 @@ async function printToText(
   return stdout();
 }
 
-const onTerminal = { terminal: { stdout: true } };
+const ON_TERMINAL = { terminal: { stdout: true } };
 
 describe('printValue', () => {
   it('prints JSON indented by two spaces, with a newline', async () => {
@@ -31,14 +31,20 @@ describe('printValue', () => {
     expect(await printToText(value, { globals: { query: 'nothing' } })).toBe('null\n');
   });
 
-  it('prints exact bytes to a pipe, and no control characters to a terminal', async () => {
-    const value = { text: '\u009b2J\u202e\u007f' };
-    expect(await printToText(value)).toContain('\u009b2J\u202e\u007f');
+  const CONTROLS = { text: '\u009b2J\u202e\u007f' };
 
-    const text = await printToText(value, onTerminal);
+  it('prints control characters unchanged to a pipe', async () => {
+    expect(await printToText(CONTROLS)).toContain('\u009b2J\u202e\u007f');
+  });
+
+  it('prints control characters as JSON escapes on a terminal', async () => {
+    const text = await printToText(CONTROLS, ON_TERMINAL);
     expect(text).toContain('\\u009b2J\\u202e\\u007f');
-    expect(JSON.parse(text)).toEqual(value);
-    expect(await printToText({ t: '\u001b[2J' }, { ...onTerminal, globals: { query: 't' } })).toBe(
+    expect(JSON.parse(text)).toEqual(CONTROLS);
+  });
+
+  it('prints the control characters of a bare string in caret notation on a terminal', async () => {
+    expect(await printToText({ t: '\u001b[2J' }, { ...ON_TERMINAL, globals: { query: 't' } })).toBe(
       '^[[2J\n',
     );
   });

@@ -16,14 +16,14 @@ const choices = [
   { value: 3, name: 'Bread' },
 ];
 
-const values = (words: string) => filterChoices(choices, words).map(choice => choice.value);
+const filterToValues = (words: string) => filterChoices(choices, words).map(choice => choice.value);
 
 describe('filtered choices', () => {
   it('have every word, in name or description, whatever the case and accents', () => {
-    expect(values('')).toEqual([1, 2, 3]);
-    expect(values('CREME')).toEqual([1]);
-    expect(values('cre dess')).toEqual([1, 2]);
-    expect(values('pie')).toEqual([]);
+    expect(filterToValues('')).toEqual([1, 2, 3]);
+    expect(filterToValues('CREME')).toEqual([1]);
+    expect(filterToValues('cre dess')).toEqual([1, 2]);
+    expect(filterToValues('pie')).toEqual([]);
   });
 
   it('begin with those whose names begin with the words', () => {
@@ -43,7 +43,7 @@ describe('a number of choices', () => {
     { count: 1, bounds: { min: 2 }, problem: 'Choose at least 2; 1 chosen.' },
     { count: 1, bounds: { min: 2, max: 2 }, problem: 'Choose exactly 2; 1 chosen.' },
     { count: 9, bounds: {} },
-  ])('$count of $bounds', ({ count, bounds, problem }) => {
+  ])('explains the problem of $count chosen for $bounds', ({ count, bounds, problem }) => {
     expect(explainChoiceCount(count, bounds)).toBe(problem);
   });
 });

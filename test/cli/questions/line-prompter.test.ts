@@ -31,7 +31,7 @@ async function answerNumber(
 }
 
 it.each([
-  { name: 'gives no number', question: {} },
+  { name: 'gives no number without a default', question: {} },
   { name: 'is answered by the default', question: { default: 3 }, expected: 3 },
 ])('a line of blanks $name', async ({ question, expected }) => {
   expect((await answerNumber(question, ['  '])).number).toBe(expected);

@@ -186,24 +186,24 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
     expect(repository.isOutsideTouched).toBe(false);
   });
 
-  it.each([['--save'], ['--save', '--force']])(
-    'in the place of an output ends in 2, with the output printed: %s %s',
-    async (_, ...force) => {
-      for (const name of [`${RUN}-1.txt`, `${RUN}.json`]) {
-        const outside = createTemporaryDirectory();
-        const home = createTemporaryDirectory();
-        mkdirSync(path.join(home, 'saved'));
-        symlinkSync(path.join(outside, 'new'), path.join(home, 'saved', name));
-        const service = await startScriptedServiceForTest(creation());
-        const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved', ...force];
-        const ran = outcome(await runAgainst(service, argv, { home }));
+  it.each([
+    { name: '--save', flags: ['--save', 'saved'] },
+    { name: '--save --force', flags: ['--save', 'saved', '--force'] },
+  ])('in the place of an output ends in 2, with the output printed: $name', async ({ flags }) => {
+    for (const name of [`${RUN}-1.txt`, `${RUN}.json`]) {
+      const outside = createTemporaryDirectory();
+      const home = createTemporaryDirectory();
+      mkdirSync(path.join(home, 'saved'));
+      symlinkSync(path.join(outside, 'new'), path.join(home, 'saved', name));
+      const service = await startScriptedServiceForTest(creation());
+      const argv = ['run', VERSION, '-i', 'name=Ada', ...flags];
+      const ran = outcome(await runAgainst(service, argv, { home }));
 
-        expect(ran).toMatchObject({ exitCode: EXIT.usage, stdout: 'Hello, Ada!\n' });
-        expect(ran.stderr).toContain(`${name} is a link`);
-        expect(readdirSync(outside)).toEqual([]);
-      }
-    },
-  );
+      expect(ran).toMatchObject({ exitCode: EXIT.usage, stdout: 'Hello, Ada!\n' });
+      expect(ran.stderr).toContain(`${name} is a link`);
+      expect(readdirSync(outside)).toEqual([]);
+    }
+  });
 
   it('outranks a run that failed', async () => {
     const home = createTemporaryDirectory();

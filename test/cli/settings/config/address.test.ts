@@ -26,12 +26,20 @@ async function createSettings(active: string | undefined = 'work') {
 
 type Flags = Pick<Partial<GlobalOptions>, 'profile' | 'baseUrl' | 'insecureHttp'>;
 
-async function resolveToText(flags: Flags, env: Env, of = createSettings()): Promise<unknown> {
-  const asked = { globals: { insecureHttp: false, ...flags }, env, settings: await of };
+async function resolveToText(
+  flags: Flags,
+  env: Env,
+  settings = createSettings(),
+): Promise<unknown> {
+  const request = {
+    globals: { insecureHttp: false, ...flags },
+    env,
+    settings: await settings,
+  };
   try {
-    const address = resolveAddress(asked);
+    const address = resolveAddress(request);
     if (address.isEmbedded) return 'embedded';
-    return [address.baseUrl.value, (await resolveKey(asked, address)).value];
+    return [address.baseUrl.value, (await resolveKey(request, address)).value];
   } catch (error) {
     const { message, exitCode } = error as { message: string; exitCode: number };
     return `${exitCode}: ${message}`;
@@ -44,7 +52,7 @@ const KEY_VARIABLE = 'PROMPTRUN_API_KEY';
 
 describe('the address and the key of requests', () => {
   it.each<{ name: string; flags: Flags; env: Env; expected: unknown }>([
-    { name: 'the active profile', flags: {}, env: {}, expected: [WORK, 'work-key'] },
+    { name: 'the active profile is the default', flags: {}, env: {}, expected: [WORK, 'work-key'] },
     {
       name: 'an empty environment is none',
       flags: {},
@@ -76,7 +84,7 @@ describe('the address and the key of requests', () => {
       expected: [WORK, 'work-key'],
     },
     {
-      name: 'PROMPTRUN_PROFILE chooses',
+      name: 'PROMPTRUN_PROFILE chooses a profile',
       flags: {},
       env: { PROMPTRUN_PROFILE: 'bare', [KEY_VARIABLE]: 'k' },
       expected: ['https://bare.test/v1', 'k'],
@@ -88,7 +96,7 @@ describe('the address and the key of requests', () => {
       expected: [WORK, 'work-key'],
     },
     {
-      name: 'local is built in',
+      name: 'the profile local is built in, and wins over the environment',
       flags: { profile: 'local' },
       env: { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
       expected: 'embedded',
@@ -172,42 +180,42 @@ describe('the address and the key of requests', () => {
       expected: '2: --base-url: "" is not a URL',
     },
     {
-      name: 'a key with a line break',
+      name: 'a key with a line break is refused',
       flags: { baseUrl: OTHER },
       env: { [KEY_VARIABLE]: 'a\nb' },
       expected: '2: PROMPTRUN_API_KEY: the key contains a line break',
     },
     {
-      name: 'a key with a letter that no header can contain',
+      name: 'a key with a letter that no header can contain is refused',
       flags: { baseUrl: OTHER },
       env: { [KEY_VARIABLE]: 'schlüssel' },
       expected: "2: PROMPTRUN_API_KEY: the key contains characters that keys can't have",
     },
-  ])('$name: $flags $env', async ({ flags, env, expected }) => {
+  ])('$name', async ({ flags, env, expected }) => {
     expect(await resolveToText(flags, env)).toEqual(expected);
   });
 
   it.each<{ name: string; flags: Flags; env: Env; expected: unknown }>([
-    { name: 'the embedded service', flags: {}, env: {}, expected: 'embedded' },
+    { name: 'is the embedded service by default', flags: {}, env: {}, expected: 'embedded' },
     {
-      name: 'a key without a base URL',
+      name: 'is refused if there is a key without a base URL',
       flags: {},
       env: { [KEY_VARIABLE]: 'k' },
       expected: '2: PROMPTRUN_API_KEY is set, but no base URL',
     },
     {
-      name: 'a base URL without a key',
+      name: 'is refused if there is a base URL without a key',
       flags: {},
       env: { [BASE_URL_VARIABLE]: OTHER },
       expected: '3: no key for other.test, given by PROMPTRUN_BASE_URL',
     },
     {
-      name: 'both',
+      name: 'is that of the environment if this has a base URL and a key',
       flags: {},
       env: { [BASE_URL_VARIABLE]: OTHER, [KEY_VARIABLE]: 'k' },
       expected: [OTHER, 'k'],
     },
-  ])('with nothing configured, $name', async ({ flags, env, expected }) => {
+  ])('the address without a profile $name', async ({ flags, env, expected }) => {
     expect(await resolveToText(flags, env, noSettings())).toEqual(expected);
   });
 

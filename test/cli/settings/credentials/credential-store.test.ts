@@ -1,9 +1,40 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { CredentialStore } from '../../../../src/cli/settings/credentials/credential-store.ts';
 import { createTemporaryDirectory, testClock } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
+
+/** The keychain of the system, which a test must neither read nor change. */
+const keychain = vi.hoisted(() => ({ isAvailable: true, passwords: new Map<string, string>() }));
+
+vi.mock('@napi-rs/keyring', () => ({
+  AsyncEntry: class {
+    readonly #name: string;
+
+    constructor(service: string, user: string) {
+      if (!keychain.isAvailable) throw new Error('no keychain');
+      this.#name = `${service} ${user}`;
+    }
+
+    async setPassword(password: string): Promise<void> {
+      keychain.passwords.set(this.#name, password);
+    }
+
+    async getPassword(): Promise<string | undefined> {
+      return keychain.passwords.get(this.#name);
+    }
+
+    async deletePassword(): Promise<boolean> {
+      return keychain.passwords.delete(this.#name);
+    }
+  },
+}));
+
+beforeEach(() => {
+  keychain.isAvailable = true;
+  keychain.passwords.clear();
+});
 
 function storeIn(directory: string): CredentialStore {
   return new CredentialStore(directory, testClock());
@@ -34,24 +65,27 @@ it.runIf(isPosix)(
   },
 );
 
-it('falls back to the file if there is no keychain', async () => {
+const KEYCHAIN_CREDENTIAL = {
+  profile: 'work',
+  origin: 'https://keychain.test',
+  key: 'k',
+  allowsKeychain: true,
+};
+
+it('keeps a key in the keychain, and only its place in the file', async () => {
   const store = storeIn(createTemporaryDirectory());
-  const keptIn = await store.store({
-    profile: 'promptrun-test',
-    origin: 'https://keychain.test',
-    key: 'k',
-    allowsKeychain: true,
-  });
-  const credential = store.find('promptrun-test');
-
-  expect(credential && (await store.readKey('promptrun-test', credential))).toBe('k');
-  expect(credential).toEqual(
-    keptIn === 'file'
-      ? { origin: 'https://keychain.test', key: 'k' }
-      : { origin: 'https://keychain.test', keychain: true },
+  expect(await store.store(KEYCHAIN_CREDENTIAL)).toBe('keychain');
+  expect(store.find('work')).toEqual({ origin: 'https://keychain.test', keychain: true });
+  expect(await store.readKey('work', { origin: 'https://keychain.test', keychain: true })).toBe(
+    'k',
   );
+});
 
-  await store.forget('promptrun-test');
+it('keeps a key in the file if there is no keychain', async () => {
+  keychain.isAvailable = false;
+  const store = storeIn(createTemporaryDirectory());
+  expect(await store.store(KEYCHAIN_CREDENTIAL)).toBe('file');
+  expect(store.find('work')).toEqual({ origin: 'https://keychain.test', key: 'k' });
 });
 
 it('returns no key if the keychain has none of that name', async () => {

@@ -190,14 +190,20 @@ describe.runIf(isPosix)('git', () => {
   });
 });
 
+const OTHER_USER_ID = 12_345;
+
 describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () => {
   it.each([
-    ['its folder', 'clone'],
-    ['its .git', 'clone/.git'],
-    ['what its .git leads to', 'store'],
-  ])('is refused by %s, unless the user calls it safe', async (_, name) => {
-    if (name === 'store') runGit(clone, 'init', '-q', '--separate-git-dir', '../store');
-    chownSync(path.join(home, name), 12_345, 12_345);
+    { name: 'its folder belongs to them', foreignPath: 'clone', initFlags: [] },
+    { name: 'its .git belongs to them', foreignPath: 'clone/.git', initFlags: [] },
+    {
+      name: 'what its .git leads to belongs to them',
+      foreignPath: 'store',
+      initFlags: ['--separate-git-dir', '../store'],
+    },
+  ])('is refused if $name, unless the user calls it safe', async ({ foreignPath, initFlags }) => {
+    runGit(clone, 'init', '-q', ...initFlags);
+    chownSync(path.join(home, foreignPath), OTHER_USER_ID, OTHER_USER_ID);
     const { exitCode, stderr } = await run(['run', 'clone/x.prompt@git:HEAD']);
 
     expect(stderr()).toMatch(/belongs to another user[^]*safe\.directory/u);
@@ -216,12 +222,12 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
     runGit(clone, 'init', '-q', '--separate-git-dir', '../store');
     mkdirSync(path.join(home, 'other'));
     symlinkSync('../store', path.join(home, 'other/.git'));
-    lchownSync(path.join(home, 'other/.git'), 12_345, 12_345);
+    lchownSync(path.join(home, 'other/.git'), OTHER_USER_ID, OTHER_USER_ID);
     expect((await run(['run', 'other/x.prompt@git:HEAD'])).exitCode).toBe(EXIT.usage);
   });
 
   it('is accepted by variables of the user that call it safe', async () => {
-    chownSync(clone, 12_345, 12_345);
+    chownSync(clone, OTHER_USER_ID, OTHER_USER_ID);
     const env = {
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'safe.directory',
