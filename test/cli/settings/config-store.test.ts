@@ -18,7 +18,7 @@ function openSettingsIn(directory: string) {
   return new Settings(directory, testClock());
 }
 
-function withFile(text: string) {
+function createConfigFile(text: string) {
   const directory = createTemporaryDirectory();
   const file = path.join(directory, 'config.json');
   writeFileSync(file, text);
@@ -46,7 +46,7 @@ describe('the configuration file', () => {
   });
 
   it('keeps unknown settings', async () => {
-    const { settings, file } = withFile(
+    const { settings, file } = createConfigFile(
       '{"future": [1], "profiles": {"p": {"baseUrl": "u", "more": true}}}',
     );
     await settings.update(document => {
@@ -94,7 +94,7 @@ describe('the configuration file', () => {
   });
 
   it('accepts names such as __proto__', () => {
-    const { settings } = withFile('{"aliases": {"constructor": "c"}, "profiles": {}}');
+    const { settings } = createConfigFile('{"aliases": {"constructor": "c"}, "profiles": {}}');
     expect([settings.aliases.get('constructor'), settings.aliases.get('toString')]).toEqual([
       'c',
       undefined,
@@ -112,7 +112,7 @@ describe('the configuration file', () => {
     ['{"settings": "x"}', '`settings` is not an object'],
     ['{"activeProfile": 3}', '`activeProfile` is not a string'],
   ])('is reported as damaged, with its path, and not changed: %j', async (text, problem) => {
-    const { settings, file } = withFile(text);
+    const { settings, file } = createConfigFile(text);
     expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${problem}`);
     await expect(settings.update(() => undefined)).rejects.toMatchObject({
       status: 'CONFIG_ERROR',
@@ -123,7 +123,7 @@ describe('the configuration file', () => {
   });
 
   it.runIf(isPosix && process.getuid?.() !== 0)('is reported as unreadable, with its path', () => {
-    const { settings, file } = withFile('{}');
+    const { settings, file } = createConfigFile('{}');
     chmodSync(file, 0o000);
     expect(() => settings.activeProfile).toThrow(`${file} can't be read: `);
   });
@@ -143,8 +143,8 @@ describe('the configuration file', () => {
     await expect(update).rejects.toMatchObject({ status: 'CONFIG_ERROR', exitCode: EXIT.usage });
   });
 
-  it('is reported with the setting that has a wrong value', () => {
-    const { settings, file } = withFile('{"settings": {"concurrency": {"a": 1}}}');
+  it('is named in the error of a setting that has a wrong value', () => {
+    const { settings, file } = createConfigFile('{"settings": {"concurrency": {"a": 1}}}');
     expect(() => settings.get('concurrency')).toThrow(
       `${file}: the setting concurrency must be a whole number`,
     );

@@ -137,26 +137,28 @@ describe('the request of run', () => {
     expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
   });
 
-  it('reads an image and the inputs from standard input', async () => {
-    const image = { type: 'base64', base64: png(3, 3).toString('base64') };
+  it('reads an image from standard input', async () => {
+    const stdin = png(3, 3);
+    const image = { type: 'base64', base64: stdin.toString('base64') };
     const service = await startScriptedServiceForTest(
       creation(succeededRun(), creationBody({ imageInputs: [image] })),
+    );
+    const { exitCode } = await runAgainst(service, ['run', VERSION, '--image', '-'], { stdin });
+    expect(exitCode).toBe(0);
+  });
+
+  it('reads the inputs from standard input, whatever their names', async () => {
+    const stdin = '{"__proto__": 1}';
+    const service = await startScriptedServiceForTest(
       creation(succeededRun(), creationBody({ textInputs: { ['__proto__']: '1' } })),
     );
-
-    expect(
-      (await runAgainst(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode,
-    ).toBe(0);
-
-    const stdin = '{"__proto__": 1}';
-    expect((await runAgainst(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(
-      0,
-    );
+    const { exitCode } = await runAgainst(service, ['run', VERSION, '--inputs', '-'], { stdin });
+    expect(exitCode).toBe(0);
   });
 });
 
 describe('a target', () => {
-  it('may be an alias of any other target', async () => {
+  it('may be an alias of a version', async () => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(creation(succeededRun(), creationBody({})));
     await runAgainst(service, ['alias', 'set', 'greet', VERSION], { home });
@@ -174,13 +176,15 @@ describe('standard input', () => {
   });
 });
 
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+
 describe('what `run` refuses before anything is sent', () => {
-  const home = (): string => {
+  const createUnusableFiles = (): string => {
     const directory = createTemporaryDirectory();
     writeFileSync(path.join(directory, 'empty.png'), '');
     writeFileSync(path.join(directory, 'text.png'), 'no image at all');
     writeFileSync(path.join(directory, 'large.png'), png(1, 1));
-    truncateSync(path.join(directory, 'large.png'), 20 * 1024 * 1024 + 1);
+    truncateSync(path.join(directory, 'large.png'), MAX_IMAGE_BYTES + 1);
     writeFileSync(path.join(directory, 'latin1.txt'), Buffer.from([0x63, 0x61, 0x66, 0xe9]));
     writeFileSync(path.join(directory, 'utf16.txt'), Buffer.from('\uFEFFtea', 'utf16le'));
     writeFileSync(path.join(directory, 'null.json'), '{"topic": null}');
@@ -219,12 +223,12 @@ describe('what `run` refuses before anything is sent', () => {
     ],
     [['--image', '-', '--image', '-'], 'standard input can be read only once'],
     [['--query', '[?'], '--query'],
-  ])('%j', async (args, why) => {
+  ])('%j', async (args, message) => {
     const service = await startScriptedServiceForTest();
     const { exitCode, stdout, stderr } = await runAgainst(service, ['run', VERSION, ...args], {
-      home: home(),
+      home: createUnusableFiles(),
     });
-    expect(stderr()).toContain(why);
+    expect(stderr()).toContain(message);
     expect({ exitCode, stdout: stdout(), calls: service.calls.length }).toEqual({
       exitCode: EXIT.usage,
       stdout: '',
@@ -251,7 +255,7 @@ describe('run options', () => {
 
   const qualityOption = { key: 'quality', options: ['low', 'high'] };
 
-  it('checks run options against the models, and caches these', async () => {
+  it('checks run options against the models, which it fetches once for two runs', async () => {
     const home = createTemporaryDirectory();
     const service = await startScriptedServiceForTest(
       modelsWithOptions(qualityOption),
@@ -289,17 +293,23 @@ describe('run options', () => {
   });
 
   it.each([
-    ['qualty=high', ['"qualty"; did you mean quality?', 'Accepted keys: quality']],
-    [
-      'quality=hihg',
-      ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high'],
-    ],
-    ['__proto__=x', ['"__proto__"']],
-  ])('refuses %s, and lists what is accepted', async (option, message) => {
+    {
+      option: 'qualty=high',
+      problem: '"qualty"; did you mean quality?',
+      accepted: 'Accepted keys: quality',
+    },
+    {
+      option: 'quality=hihg',
+      problem: '"hihg" for the run option quality; did you mean high?',
+      accepted: 'Accepted values: low, high',
+    },
+    { option: '__proto__=x', problem: '"__proto__"', accepted: 'Accepted keys: quality' },
+  ])('refuses $option, and lists what is accepted', async ({ option, problem, accepted }) => {
     const service = await startScriptedServiceForTest(modelsWithOptions(qualityOption));
     const { exitCode, stderr } = await runAgainst(service, ['run', VERSION, '-o', option]);
     expect(exitCode).toBe(EXIT.usage);
-    for (const words of message) expect(stderr()).toContain(words);
+    expect(stderr()).toContain(problem);
+    expect(stderr()).toContain(accepted);
   });
 });
 
@@ -338,18 +348,24 @@ describe('checks of inputs against the config', () => {
     );
   });
 
-  it('checks the inputs of a slug, whose look-up returns the config, unless --no-validate is set', async () => {
-    const service = await startScriptedServiceForTest({ ...search, times: 3 }, creation());
-    const missing = await runAgainst(service, ['run', 'greet']);
+  it('names the missing inputs of a slug, whose look-up returns the config', async () => {
+    const service = await startScriptedServiceForTest(search);
+    const { exitCode, stderr } = await runAgainst(service, ['run', 'greet']);
+    expect(stderr()).toMatch(/^error: missing inputs: name, tone \(USAGE_ERROR\)\n/);
+    expect(exitCode).toBe(EXIT.usage);
+  });
 
-    expect(missing.exitCode).toBe(EXIT.usage);
-    expect(missing.stderr()).toMatch(/^error: missing inputs: name, tone \(USAGE_ERROR\)\n/);
+  it('names the input that was probably meant', async () => {
+    const service = await startScriptedServiceForTest(search);
+    const { exitCode, stderr } = await runAgainst(service, ['run', 'greet', '-i', 'nmae=x']);
+    expect(stderr()).toContain('did you mean name?');
+    expect(exitCode).toBe(EXIT.usage);
+  });
 
-    const unknown = await runAgainst(service, ['run', 'greet', '-i', 'nmae=x']);
-    expect(unknown.stderr()).toContain('did you mean name?');
-    expect(
-      (await runAgainst(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode,
-    ).toBe(0);
+  it('does not check the inputs of a slug with --no-validate', async () => {
+    const service = await startScriptedServiceForTest(search, creation());
+    const argv = ['run', 'greet', '-i', 'nmae=x', '--no-validate'];
+    expect((await runAgainst(service, argv)).exitCode).toBe(0);
   });
 
   it('does not check inputs against a config of unknown form', async () => {
@@ -361,7 +377,8 @@ describe('checks of inputs against the config', () => {
 });
 
 describe('on the embedded service', () => {
-  const files = (): string => {
+  /** Creates a prompt with two images, and an image. */
+  const createTwoImagePrompt = (): string => {
     const home = createTemporaryDirectory();
     const schema = 'input:\n  schema:\n    photo: string\n    frame: string\n';
     const template = '{{media url=photo}}{{media url=frame}}seen';
@@ -373,23 +390,24 @@ describe('on the embedded service', () => {
   const run = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
     runInProcess(['run', ...argv], { home, local: localService });
 
-  it('accepts a named image by its name', async () => {
-    const home = files();
-    const named = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
+  it('accepts an image by its name, with --input or --image', async () => {
+    const flags = ['-i', 'photo=cat.png', '--image', 'frame=cat.png'];
+    const { exitCode, stdout } = await run(createTwoImagePrompt(), 'two.prompt', ...flags);
+    expect(stdout()).toContain('seen');
+    expect(exitCode).toBe(0);
+  });
 
-    expect(named.stderr()).toEqual(expect.any(String));
-    expect(named.exitCode).toBe(0);
-    expect(named.stdout()).toContain('seen');
-
-    const missing = await run(home, 'two.prompt', '--image', 'frame=cat.png');
-    expect(missing.stderr()).toContain(
-      'error: missing input: photo (USAGE_ERROR)\nGive it with --image photo=<file>',
-    );
-    expect(missing.exitCode).toBe(EXIT.usage);
-
-    const strange = await run(home, 'two.prompt', '--image', 'fram=cat.png');
-    expect(strange.stderr()).toContain('photo, frame');
-    expect(strange.exitCode).toBe(EXIT.usage);
+  it.each([
+    {
+      name: 'a missing image',
+      image: 'frame=cat.png',
+      message: 'error: missing input: photo (USAGE_ERROR)\nGive it with --image photo=<file>',
+    },
+    { name: 'an image of an unknown name', image: 'fram=cat.png', message: 'photo, frame' },
+  ])('refuses $name, and names those of the prompt', async ({ image, message }) => {
+    const { exitCode, stderr } = await run(createTwoImagePrompt(), 'two.prompt', '--image', image);
+    expect(stderr()).toContain(message);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it.each([

@@ -20,19 +20,22 @@ const START = {
   inputsDigest: 'abc',
 };
 
+/** The size from which the file is archived. */
+const ARCHIVED_FROM_BYTES = 5 * 1024 * 1024;
+
 const NOW = Date.parse('2026-01-02T03:04:05.678Z');
 
 let directory: string;
 let journal: Journal;
 
-const beginEntry = async (of: Journal, start = START): Promise<JournalEntry> => {
-  const entry = of.createEntry(start);
-  await of.begin(entry);
+const beginEntry = async (target: Journal, start = START): Promise<JournalEntry> => {
+  const entry = target.createEntry(start);
+  await target.begin(entry);
   return entry;
 };
 
-const readEntries = async (of: Journal): Promise<readonly JournalEntry[]> =>
-  (await of.read()).entries;
+const readEntries = async (source: Journal): Promise<readonly JournalEntry[]> =>
+  (await source.read()).entries;
 
 beforeEach(() => {
   directory = path.join(createTemporaryDirectory(), 'state');
@@ -112,8 +115,8 @@ describe('the journal', () => {
   it('skips lines that are not entries', async () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.json(), fc.string())), lines => {
-        const fold = new JournalMerger();
-        const entries = lines.flatMap(line => fold.add(line) ?? []);
+        const merger = new JournalMerger();
+        const entries = lines.flatMap(line => merger.add(line) ?? []);
         expect(entries.every(entry => typeof entry.id === 'string')).toBe(true);
       }),
     );
@@ -124,7 +127,7 @@ describe('the journal', () => {
   });
 
   it('lists the creations that may have made a run, and the runs that it names', async () => {
-    const [ended, refused, lost, open] = [
+    const [ended, refused, lost, unanswered] = [
       await beginEntry(journal),
       await beginEntry(journal),
       await beginEntry(journal),
@@ -133,20 +136,20 @@ describe('the journal', () => {
     await journal.recordOutcome(ended.id, { outcome: 'ended', runId: 'r1' });
     await journal.recordOutcome(refused.id, { outcome: 'refused' });
     await journal.recordOutcome(lost.id, { outcome: 'lost' });
-    const unsettled = async () =>
+    const listPossibleRuns = async () =>
       (await readEntries(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
 
-    expect(await unsettled()).toEqual([open.id, lost.id]);
+    expect(await listPossibleRuns()).toEqual([unanswered.id, lost.id]);
     expect(await journal.findMentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
 
     await journal.begin(refused, { again: true });
-    expect(await unsettled()).toContain(refused.id);
+    expect(await listPossibleRuns()).toContain(refused.id);
   });
 
   it('is archived once it is large, and the archive is still read', async () => {
     const first = await beginEntry(journal);
     await journal.close();
-    await appendFile(journal.file, `${'x'.repeat(5 * 1024 * 1024)}\n`);
+    await appendFile(journal.file, `${'x'.repeat(ARCHIVED_FROM_BYTES)}\n`);
     const second = await beginEntry(journal);
     expect((await stat(journal.file)).size).toBeLessThan(1000);
     expect((await readEntries(journal)).map(({ id }) => id)).toEqual([second.id, first.id]);
