@@ -4,30 +4,37 @@ import { createKeyIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/png.ts';
 
 let service: TestService;
-let hello: string;
-let postcard: string;
-let sandbox: string;
-let describeImage: string;
+/** The ids of versions, by the slugs of their prompts. */
+let versions: { hello: string; postcard: string; sandbox: string; describe: string };
 
 beforeAll(async () => {
   service = await TestService.start();
-  hello = await service.versionOf('hello');
-  postcard = await service.versionOf('postcard');
-  sandbox = await service.versionOf('sandbox');
-  describeImage = await service.versionOf('describe');
+  versions = {
+    hello: await service.versionOf('hello'),
+    postcard: await service.versionOf('postcard'),
+    sandbox: await service.versionOf('sandbox'),
+    describe: await service.versionOf('describe'),
+  };
 });
 
 afterAll(() => service.close());
 
+interface InvalidBody {
+  readonly what: string;
+  readonly build: () => unknown;
+  /** A part of the message. */
+  readonly message: string;
+}
+
 const create = (body: unknown) => service.post<Run>('/runs', body);
-const helloRequest = (name = 'Ann') => ({
-  promptVersionId: hello,
+const buildHelloRequest = (name = 'Ann') => ({
+  promptVersionId: versions.hello,
   inputs: { textInputs: { name } },
 });
 
-describe('POST /runs: success', () => {
+describe('POST /runs', () => {
   test('answers with run id, outputs, status and tokens, and nothing else', async () => {
-    const { http, data } = await create(helloRequest());
+    const { http, data } = await create(buildHelloRequest());
     expect(http).toBe(200);
     expect(data).toEqual({
       runId: expect.any(String) as string,
@@ -38,7 +45,7 @@ describe('POST /runs: success', () => {
     expect(data.tokens).toBeGreaterThan(0);
   });
 
-  test('takes the default of an input that is left out', async () => {
+  test('runs with the default of an input that is left out', async () => {
     await service.publish(
       'mood',
       '---\ninput:\n  schema:\n    mood?: string\n  default:\n    mood: calm\n---\n{{mood}}',
@@ -48,9 +55,9 @@ describe('POST /runs: success', () => {
     expect(data.outputs).toEqual([{ type: 'text', data: 'calm' }]);
   });
 
-  test('returns a failed run as a success of the request', async () => {
+  test('answers 200 with a run that failed', async () => {
     const { http, data } = await create({
-      promptVersionId: sandbox,
+      promptVersionId: versions.sandbox,
       inputs: {},
       runOptions: { outcome: 'failed' },
     });
@@ -58,9 +65,9 @@ describe('POST /runs: success', () => {
     expect(data).toMatchObject({ runStatus: 'failed', tokens: 0, outputs: [{ type: 'error' }] });
   });
 
-  test('returns text and error of a run that succeeded in part', async () => {
+  test('answers with the text and the error of a run that succeeded in part', async () => {
     const { data } = await create({
-      promptVersionId: sandbox,
+      promptVersionId: versions.sandbox,
       inputs: {},
       runOptions: { outcome: 'partial' },
     });
@@ -70,25 +77,26 @@ describe('POST /runs: success', () => {
     });
   });
 
-  test('takes a picture as base64', async () => {
+  test('accepts an image as base64', async () => {
     const image = { type: 'base64', base64: png(3, 2).toString('base64') };
     const { data } = await create({
-      promptVersionId: describeImage,
+      promptVersionId: versions.describe,
       inputs: { imageInputs: [image] },
     });
     expect(data.outputs[0]?.data).toContain('3 × 2');
   });
 
-  test('takes a promptVersionId in capital letters', async () => {
-    expect((await create({ ...helloRequest(), promptVersionId: hello.toUpperCase() })).http).toBe(
-      200,
-    );
+  test('accepts a promptVersionId in capital letters', async () => {
+    expect(
+      (await create({ ...buildHelloRequest(), promptVersionId: versions.hello.toUpperCase() }))
+        .http,
+    ).toBe(200);
   });
 
   test.each(['text/plain', 'json', 'application/json, text/plain', ''])(
-    'takes the body as JSON whatever its content type says: %j',
+    'reads the body as JSON whatever its content type: %j',
     async type => {
-      const { http } = await service.post('/runs', helloRequest(), {
+      const { http } = await service.post('/runs', buildHelloRequest(), {
         headers: { 'content-type': type },
       });
       expect(http).toBe(200);
@@ -96,30 +104,30 @@ describe('POST /runs: success', () => {
   );
 
   test.each([
-    ['at the top', () => ({ ...helloRequest(), extra: 1 })],
+    ['of the body', () => ({ ...buildHelloRequest(), extra: 1 })],
     [
       'in the inputs',
-      () => ({ ...helloRequest(), inputs: { textInputs: { name: 'Ann' }, videoInputs: 7 } }),
+      () => ({ ...buildHelloRequest(), inputs: { textInputs: { name: 'Ann' }, videoInputs: 7 } }),
     ],
     [
       'as a text input',
-      () => ({ ...helloRequest(), inputs: { textInputs: { name: 'Ann', other: 'x' } } }),
+      () => ({ ...buildHelloRequest(), inputs: { textInputs: { name: 'Ann', other: 'x' } } }),
     ],
   ])('ignores a field that is not listed: %s', async (_, body) => {
     expect((await create(body())).http).toBe(200);
   });
 
   test.each(['__proto__', 'constructor', 'toString'])(
-    'an input named %s is an input like any other',
-    async key => {
-      const source = `---\ninput:\n  schema:\n    "${key}": string\n---\n<{{${key}}}>`;
-      await service.publish(`odd-${key.replaceAll('_', '')}`, source);
-      const promptVersionId = await service.versionOf(`odd-${key.replaceAll('_', '')}`);
+    'accepts an input named %s like any other',
+    async inputName => {
+      const source = `---\ninput:\n  schema:\n    "${inputName}": string\n---\n<{{${inputName}}}>`;
+      await service.publish(`odd-${inputName.replaceAll('_', '')}`, source);
+      const promptVersionId = await service.versionOf(`odd-${inputName.replaceAll('_', '')}`);
       const missing = await service.post('/runs', { promptVersionId, inputs: { textInputs: {} } });
 
-      expect(missing.message).toBe(`the input ${key} is required`);
+      expect(missing.message).toBe(`the input ${inputName} is required`);
 
-      const body = `{"promptVersionId":"${promptVersionId}","inputs":{"textInputs":{"${key}":"in"}}}`;
+      const body = `{"promptVersionId":"${promptVersionId}","inputs":{"textInputs":{"${inputName}":"in"}}}`;
       const { data } = await create(body);
 
       expect(data.outputs).toEqual([{ type: 'text', data: '<in>' }]);
@@ -127,184 +135,205 @@ describe('POST /runs: success', () => {
   );
 });
 
-describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => {
-  const describeRequest = (input: object) => ({
-    promptVersionId: describeImage,
+describe('POST /runs with an invalid body', () => {
+  const buildDescribeRequest = (input: object) => ({
+    promptVersionId: versions.describe,
     inputs: { imageInputs: [input] },
   });
 
-  const cases: [string, () => unknown, string][] = [
-    ['no object: a list', () => [], 'the body must be an object'],
-    ['no object: a text', () => '"x"', 'the body must be an object'],
-    ['no object: null', () => 'null', 'the body must be an object'],
-    ['no promptVersionId', () => ({ inputs: {} }), 'promptVersionId is required'],
-    [
-      'a promptVersionId that is a number',
-      () => ({ promptVersionId: 5, inputs: {} }),
-      'promptVersionId must be a string',
-    ],
-    [
-      'a promptVersionId that is not a UUID',
-      () => ({ promptVersionId: 'x', inputs: {} }),
-      'promptVersionId must be a UUID',
-    ],
-    [
-      'a promptVersionId with more to it',
-      () => ({ promptVersionId: `urn:uuid:${hello}`, inputs: {} }),
-      'promptVersionId must be a UUID',
-    ],
-    ['no inputs', () => ({ promptVersionId: hello }), 'inputs is required'],
-    [
-      'inputs that are null',
-      () => ({ promptVersionId: hello, inputs: null }),
-      'inputs must be an object',
-    ],
-    [
-      'inputs that are a list',
-      () => ({ promptVersionId: hello, inputs: [] }),
-      'inputs must be an object',
-    ],
-    [
-      'a required input missing',
-      () => ({ promptVersionId: hello, inputs: {} }),
-      'the input name is required',
-    ],
-    [
-      'a text that is a number',
-      () => ({ promptVersionId: hello, inputs: { textInputs: { name: 5 } } }),
-      'inputs.textInputs.name must be a string',
-    ],
-    [
-      'a text that is null',
-      () => ({ promptVersionId: hello, inputs: { textInputs: { name: null } } }),
-      'inputs.textInputs.name must be a string',
-    ],
-    [
-      'texts that are a list',
-      () => ({ promptVersionId: hello, inputs: { textInputs: ['a'] } }),
-      'inputs.textInputs must be an object',
-    ],
-    [
-      'an enum value that is not listed',
-      () => ({
-        promptVersionId: postcard,
+  /** Bodies with what is wrong with them; built once the versions are known. */
+  const INVALID_BODIES: readonly InvalidBody[] = [
+    { what: 'no object: a list', build: () => [], message: 'the body must be an object' },
+    { what: 'no object: a text', build: () => '"x"', message: 'the body must be an object' },
+    { what: 'no object: null', build: () => 'null', message: 'the body must be an object' },
+    {
+      what: 'no promptVersionId',
+      build: () => ({ inputs: {} }),
+      message: 'promptVersionId is required',
+    },
+    {
+      what: 'a promptVersionId that is a number',
+      build: () => ({ promptVersionId: 5, inputs: {} }),
+      message: 'promptVersionId must be a string',
+    },
+    {
+      what: 'a promptVersionId that is not a UUID',
+      build: () => ({ promptVersionId: 'x', inputs: {} }),
+      message: 'promptVersionId must be a UUID',
+    },
+    {
+      what: 'a promptVersionId with more to it',
+      build: () => ({ promptVersionId: `urn:uuid:${versions.hello}`, inputs: {} }),
+      message: 'promptVersionId must be a UUID',
+    },
+    {
+      what: 'no inputs',
+      build: () => ({ promptVersionId: versions.hello }),
+      message: 'inputs is required',
+    },
+    {
+      what: 'inputs that are null',
+      build: () => ({ promptVersionId: versions.hello, inputs: null }),
+      message: 'inputs must be an object',
+    },
+    {
+      what: 'inputs that are a list',
+      build: () => ({ promptVersionId: versions.hello, inputs: [] }),
+      message: 'inputs must be an object',
+    },
+    {
+      what: 'a required input missing',
+      build: () => ({ promptVersionId: versions.hello, inputs: {} }),
+      message: 'the input name is required',
+    },
+    {
+      what: 'a text that is a number',
+      build: () => ({ promptVersionId: versions.hello, inputs: { textInputs: { name: 5 } } }),
+      message: 'inputs.textInputs.name must be a string',
+    },
+    {
+      what: 'a text that is null',
+      build: () => ({ promptVersionId: versions.hello, inputs: { textInputs: { name: null } } }),
+      message: 'inputs.textInputs.name must be a string',
+    },
+    {
+      what: 'texts that are a list',
+      build: () => ({ promptVersionId: versions.hello, inputs: { textInputs: ['a'] } }),
+      message: 'inputs.textInputs must be an object',
+    },
+    {
+      what: 'an enum value that is not listed',
+      build: () => ({
+        promptVersionId: versions.postcard,
         inputs: { textInputs: { place: 'Oslo', mood: 'foggy' } },
       }),
-      'the input mood must be one of sunny, rainy, snowy',
-    ],
-    [
-      'a picture too many',
-      () => ({
-        ...helloRequest(),
+      message: 'the input mood must be one of sunny, rainy, snowy',
+    },
+    {
+      what: 'a image too many',
+      build: () => ({
+        ...buildHelloRequest(),
         inputs: {
           textInputs: { name: 'A' },
           imageInputs: [{ type: 'url', url: 'https://example.com/a.png' }],
         },
       }),
-      'inputs.imageInputs must hold 0 images, not 1',
-    ],
-    [
-      'a picture too few',
-      () => ({ promptVersionId: describeImage, inputs: {} }),
-      'inputs.imageInputs must hold 1 image, not 0',
-    ],
-    [
-      'pictures that are not a list',
-      () => ({ promptVersionId: describeImage, inputs: { imageInputs: {} } }),
-      'inputs.imageInputs must be an array',
-    ],
-    [
-      'a picture of an unknown type',
-      () => describeRequest({ type: 'file' }),
-      'inputs.imageInputs[0].type must be one of url, base64',
-    ],
-    [
-      'a picture without a type',
-      () => describeRequest({ url: 'https://example.com' }),
-      'inputs.imageInputs[0].type is required',
-    ],
-    [
-      'a URL picture without a URL',
-      () => describeRequest({ type: 'url' }),
-      'inputs.imageInputs[0].url is required',
-    ],
-    [
-      'a base64 picture without base64',
-      () => describeRequest({ type: 'base64', url: 'x' }),
-      'inputs.imageInputs[0].base64 is required',
-    ],
-    [
-      'a picture by plain http',
-      () => describeRequest({ type: 'url', url: 'http://example.com/a.png' }),
-      'inputs.imageInputs[0].url: ',
-    ],
-    [
-      'a picture on loopback',
-      () => describeRequest({ type: 'url', url: 'https://127.0.0.1/a.png' }),
-      'inputs.imageInputs[0].url: ',
-    ],
-    [
-      'a data URL as base64',
-      () =>
-        describeRequest({
+      message: 'inputs.imageInputs must hold 0 images, not 1',
+    },
+    {
+      what: 'a image too few',
+      build: () => ({ promptVersionId: versions.describe, inputs: {} }),
+      message: 'inputs.imageInputs must hold 1 image, not 0',
+    },
+    {
+      what: 'images that are not a list',
+      build: () => ({ promptVersionId: versions.describe, inputs: { imageInputs: {} } }),
+      message: 'inputs.imageInputs must be an array',
+    },
+    {
+      what: 'a image of an unknown type',
+      build: () => buildDescribeRequest({ type: 'file' }),
+      message: 'inputs.imageInputs[0].type must be one of url, base64',
+    },
+    {
+      what: 'a image without a type',
+      build: () => buildDescribeRequest({ url: 'https://example.com' }),
+      message: 'inputs.imageInputs[0].type is required',
+    },
+    {
+      what: 'a URL image without a URL',
+      build: () => buildDescribeRequest({ type: 'url' }),
+      message: 'inputs.imageInputs[0].url is required',
+    },
+    {
+      what: 'a base64 image without base64',
+      build: () => buildDescribeRequest({ type: 'base64', url: 'x' }),
+      message: 'inputs.imageInputs[0].base64 is required',
+    },
+    {
+      what: 'a image by plain http',
+      build: () => buildDescribeRequest({ type: 'url', url: 'http://example.com/a.png' }),
+      message: 'inputs.imageInputs[0].url: ',
+    },
+    {
+      what: 'a image on loopback',
+      build: () => buildDescribeRequest({ type: 'url', url: 'https://127.0.0.1/a.png' }),
+      message: 'inputs.imageInputs[0].url: ',
+    },
+    {
+      what: 'a data URL as base64',
+      build: () =>
+        buildDescribeRequest({
           type: 'base64',
           base64: `data:image/png;base64,${png(1, 1).toString('base64')}`,
         }),
-      'inputs.imageInputs[0].base64: ',
-    ],
-    [
-      'base64 that does not decode',
-      () => describeRequest({ type: 'base64', base64: '%%%' }),
-      'inputs.imageInputs[0].base64: ',
-    ],
-    [
-      'base64 that is not a picture',
-      () => describeRequest({ type: 'base64', base64: Buffer.from('text').toString('base64') }),
-      'inputs.imageInputs[0].base64: ',
-    ],
-    [
-      'a run option the model has not',
-      () => ({ ...helloRequest(), runOptions: { quality: 'low' } }),
-      'runOptions.quality is not a run option of the model echo',
-    ],
-    [
-      'a run option named like a method',
-      () => ({ ...helloRequest(), runOptions: { constructor: 'low' } }),
-      'runOptions.constructor is not a run option of the model echo',
-    ],
-    [
-      'a run option value that is not listed',
-      () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '2' } }),
-      'runOptions.delaySeconds must be one of 0, 1, 5, 30, 130',
-    ],
-    [
-      'a run option that is a number',
-      () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: 1 } }),
-      'runOptions.delaySeconds must be a string',
-    ],
-    [
-      'run options that are null',
-      () => ({ ...helloRequest(), runOptions: null }),
-      'runOptions must be an object',
-    ],
+      message: 'inputs.imageInputs[0].base64: ',
+    },
+    {
+      what: 'base64 that does not decode',
+      build: () => buildDescribeRequest({ type: 'base64', base64: '%%%' }),
+      message: 'inputs.imageInputs[0].base64: ',
+    },
+    {
+      what: 'base64 that is not a image',
+      build: () =>
+        buildDescribeRequest({ type: 'base64', base64: Buffer.from('text').toString('base64') }),
+      message: 'inputs.imageInputs[0].base64: ',
+    },
+    {
+      what: 'a run option the model has not',
+      build: () => ({ ...buildHelloRequest(), runOptions: { quality: 'low' } }),
+      message: 'runOptions.quality is not a run option of the model echo',
+    },
+    {
+      what: 'a run option named like a method',
+      build: () => ({ ...buildHelloRequest(), runOptions: { constructor: 'low' } }),
+      message: 'runOptions.constructor is not a run option of the model echo',
+    },
+    {
+      what: 'a run option value that is not listed',
+      build: () => ({
+        promptVersionId: versions.sandbox,
+        inputs: {},
+        runOptions: { delaySeconds: '2' },
+      }),
+      message: 'runOptions.delaySeconds must be one of 0, 1, 5, 30, 130',
+    },
+    {
+      what: 'a run option that is a number',
+      build: () => ({
+        promptVersionId: versions.sandbox,
+        inputs: {},
+        runOptions: { delaySeconds: 1 },
+      }),
+      message: 'runOptions.delaySeconds must be a string',
+    },
+    {
+      what: 'run options that are null',
+      build: () => ({ ...buildHelloRequest(), runOptions: null }),
+      message: 'runOptions must be an object',
+    },
   ];
 
-  test.each(cases)('%s', async (_, body, message) => {
-    const answer = await service.post('/runs', body());
-    expect(answer).toMatchObject({ http: 422, status: 'VALIDATION_ERROR', data: null });
-    expect(answer.message).toContain(message);
-  });
+  test.each(INVALID_BODIES)(
+    'answers 422 with the field and the rule: $what',
+    async ({ build, message }) => {
+      const answer = await service.post('/runs', build());
+      expect(answer).toMatchObject({ http: 422, status: 'VALIDATION_ERROR', data: null });
+      expect(answer.message).toContain(message);
+    },
+  );
 
-  test('a refused creation creates nothing', async () => {
+  test('creates no run', async () => {
     const key = await createKeyIn(service.dataDir, { user: 'refused' });
-    await service.post('/runs', { promptVersionId: hello, inputs: {} }, { key });
+    await service.post('/runs', { promptVersionId: versions.hello, inputs: {} }, { key });
     expect(await service.data<RunPage>('/runs', { key })).toEqual({ rows: [], hasMore: false });
   });
 });
 
-describe('POST /runs: other errors', () => {
+describe('POST /runs that is refused', () => {
   test.each(['{', '', 'a=b', '{"a":1}}', '\u0000'])(
-    '400 for a body that is not JSON: %j',
+    'answers 400 to a body that is not JSON: %j',
     async body => {
       expect(await service.post('/runs', body)).toMatchObject({
         http: 400,
@@ -314,14 +343,14 @@ describe('POST /runs: other errors', () => {
     },
   );
 
-  test('400 for no body at all', async () => {
+  test('answers 400 without a body', async () => {
     expect(await service.call('POST', '/runs')).toMatchObject({
       http: 400,
       status: 'BAD_REQUEST_ERROR',
     });
   });
 
-  test('404 for a prompt version that does not exist, whatever its inputs', async () => {
+  test('answers 404 for an unknown prompt version', async () => {
     const promptVersionId = '00000000-0000-4000-8000-000000000000';
     expect(await service.post('/runs', { promptVersionId, inputs: {} })).toMatchObject({
       http: 404,
@@ -330,8 +359,8 @@ describe('POST /runs: other errors', () => {
     });
   });
 
-  test('413 for a body over 64 MiB', async () => {
-    const body = JSON.stringify({ ...helloRequest(), filler: 'x'.repeat(64 * 1024 * 1024) });
+  test('answers 413 to a body over 64 MiB', async () => {
+    const body = JSON.stringify({ ...buildHelloRequest(), filler: 'x'.repeat(64 * 1024 * 1024) });
     expect(await service.post('/runs', body)).toMatchObject({
       http: 413,
       status: 'PAYLOAD_TOO_LARGE_ERROR',
@@ -342,7 +371,7 @@ describe('POST /runs: other errors', () => {
     { sender: 'with a key', hasKey: true, status: 413, message: '64 MiB' },
     { sender: 'without a key', hasKey: false, status: 401, message: 'key' },
   ])(
-    'the answer reaches a caller $sender that is still sending',
+    'answers $status to a caller $sender that is still sending',
     async ({ hasKey, status, message }) => {
       const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
       const streamBody = async function* (): AsyncGenerator<Uint8Array> {
@@ -363,17 +392,19 @@ describe('POST /runs: other errors', () => {
     },
   );
 
-  test('402 when the balance is lower than the run costs, and nothing is taken', async () => {
+  test('answers 402 if the balance is lower than the costs of the run, and takes nothing', async () => {
     const key = await createKeyIn(service.dataDir, { user: 'poor', credits: 1 });
-    const place = { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } };
-    const refused = await service.post('/runs', place, { key });
-    expect(refused).toMatchObject({ http: 402, status: 'PAYMENT_REQUIRED_ERROR', data: null });
+    const place = { promptVersionId: versions.postcard, inputs: { textInputs: { place: 'Oslo' } } };
+    const refusal = await service.post('/runs', place, { key });
+    expect(refusal).toMatchObject({ http: 402, status: 'PAYMENT_REQUIRED_ERROR', data: null });
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 1 });
-    expect((await service.post('/runs', helloRequest(), { key })).http).toBe(200);
+    expect((await service.post('/runs', buildHelloRequest(), { key })).http).toBe(200);
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
   });
+});
 
-  test('a run is paid for once if it succeeds, and not at all if it fails', async () => {
+describe('the price of a run', () => {
+  test('is paid if it succeeds, and not if it fails', async () => {
     const key = await createKeyIn(service.dataDir, { user: 'ada', credits: 3 });
     const { promptVersionId } = await service.publish(
       'numbers',

@@ -5,7 +5,7 @@ import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestService } from '../support/local-service.ts';
 
-const REFUSED = {
+const REFUSAL = {
   http: 421,
   envelope: {
     status: 'MISDIRECTED_REQUEST_ERROR',
@@ -14,8 +14,13 @@ const REFUSED = {
   },
 };
 
-const ADDRESSES = Object.values(networkInterfaces()).flatMap(each => each ?? []);
-const OUTER = ADDRESSES.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+const LOCAL_ADDRESSES = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? []);
+/** An address of this machine that others reach; none without a network. */
+const OUTER_ADDRESSES = LOCAL_ADDRESSES.filter(
+  ({ family, internal }) => family === 'IPv4' && !internal,
+)
+  .map(({ address }) => address)
+  .slice(0, 1);
 
 /**
  * Asks under a name of the caller's choice, as a browser does after its name was made to lead here.
@@ -75,10 +80,10 @@ describe('a service on loopback', () => {
     '10.0.0.1',
     '[::2]',
     'a b',
-    ...(OUTER === undefined ? [] : [OUTER]),
+    ...OUTER_ADDRESSES,
   ])('refuses %j with 421, on every path and with a good key too', async host => {
     for (const path of ['/v1/me', '/nowhere', '/openapi.json', '/media/x.png']) {
-      expect(await ask(service, host, path)).toEqual(REFUSED);
+      expect(await ask(service, host, path)).toEqual(REFUSAL);
     }
   });
 });
@@ -90,12 +95,15 @@ describe('a request without a host', () => {
   });
   afterAll(() => service.close());
 
-  test.each(['/v1/me', '/v1/prompts', '/', '/openapi.json'])('is refused: %s', async path => {
-    expect(await getStatusWithoutHost(service, path)).toBe('421');
-  });
+  test.each(['/v1/me', '/v1/prompts', '/', '/openapi.json'])(
+    'is refused with 421 at %s',
+    async path => {
+      expect(await getStatusWithoutHost(service, path)).toBe('421');
+    },
+  );
 
   test.each(['/healthz', '/readyz'])(
-    'is answered if a load balancer asks for health: %s',
+    'is answered at %s, where load balancers ask for the health of the service',
     async path => {
       expect(await getStatusWithoutHost(service, path)).toBe('200');
     },
@@ -113,12 +121,12 @@ describe('a service on every address', () => {
     'localhost',
     '127.0.0.1',
     '0.0.0.0',
-    ...(OUTER === undefined ? [] : [OUTER, `${OUTER}:80`]),
+    ...OUTER_ADDRESSES.flatMap(address => [address, `${address}:80`]),
   ])('answers as %s', async host => {
     expect(await ask(service, host)).toMatchObject({ http: 200 });
   });
 
-  test.each(['evil.example', '203.0.113.9', '[2001:db8::1]'])('refuses %s', async host => {
-    expect(await ask(service, host)).toEqual(REFUSED);
+  test.each(['evil.example', '203.0.113.9', '[2001:db8::1]'])('refuses %s with 421', async host => {
+    expect(await ask(service, host)).toEqual(REFUSAL);
   });
 });

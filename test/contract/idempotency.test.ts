@@ -11,30 +11,33 @@ import { png } from '../support/png.ts';
 
 /** The time that a creation waits for its run, in milliseconds. */
 const SYNC_WINDOW_MS = 120_000;
+/** The duration of a slow run, which is longer. */
+const DELAY_MS = 130_000;
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 let clock: HandClock;
 let service: TestService;
-let hello: string;
-let sandbox: string;
+let helloVersionId: string;
+let sandboxVersionId: string;
 
 beforeEach(async () => {
   clock = new HandClock();
   service = await TestService.start({ clock, syncWindowMs: SYNC_WINDOW_MS });
-  hello = await service.versionOf('hello');
-  sandbox = await service.versionOf('sandbox');
+  helloVersionId = await service.versionOf('hello');
+  sandboxVersionId = await service.versionOf('sandbox');
 });
 
 afterEach(() => service.close());
 
-const helloRequest = (name = 'Ann') => ({
-  promptVersionId: hello,
+const buildHelloRequest = (name = 'Ann') => ({
+  promptVersionId: helloVersionId,
   inputs: { textInputs: { name } },
 });
-const slowRequest = () => ({
-  promptVersionId: sandbox,
+const buildSlowRequest = () => ({
+  promptVersionId: sandboxVersionId,
   inputs: {},
-  runOptions: { delaySeconds: '130' },
+  runOptions: { delaySeconds: String(DELAY_MS / 1000) },
 });
 
 const create = (
@@ -46,7 +49,7 @@ const create = (
 
 const countRuns = async () => (await service.data<RunPage>('/runs?limit=50')).rows.length;
 
-test('every authenticated answer says that keys are kept, refusals too; no other does', async () => {
+test('the header idempotency says that keys are kept, in every authenticated answer and in no other', async () => {
   for (const path of ['/me', '/runs', '/runs/nothing', '/runs?limit=99', '/nowhere']) {
     expect((await service.get(path)).headers.get('idempotency'), path).toBe('supported');
   }
@@ -56,27 +59,31 @@ test('every authenticated answer says that keys are kept, refusals too; no other
   }
 });
 
-describe('the same key with the same body', () => {
+describe('a second creation with the same key and the same body', () => {
   test('returns the same run with the same answer, and costs nothing more', async () => {
-    const first = await create(helloRequest(), 'a');
+    const first = await create(buildHelloRequest(), 'a');
     const credits = await service.data('/me/credits');
-    const again = await create(helloRequest(), 'a');
+    const again = await create(buildHelloRequest(), 'a');
     expect(again).toMatchObject({ http: 200, data: first.data });
     expect(await countRuns()).toBe(1);
     expect(await service.data('/me/credits')).toEqual(credits);
   });
 
   test('returns a failed run again, and makes no other', async () => {
-    const body = { promptVersionId: sandbox, inputs: {}, runOptions: { outcome: 'failed' } };
+    const body = {
+      promptVersionId: sandboxVersionId,
+      inputs: {},
+      runOptions: { outcome: 'failed' },
+    };
     const first = await create(body, 'a');
     expect((await create(body, 'a')).data).toEqual(first.data);
     expect(first.data.runStatus).toBe('failed');
   });
 
   test('is answered 504 with the id while the run continues, and as ended afterwards', async () => {
-    const first = create(slowRequest(), 'a');
-    await clock.waitForSleep(130_000);
-    const during = await create(slowRequest(), 'a');
+    const first = create(buildSlowRequest(), 'a');
+    await clock.waitForSleep(DELAY_MS);
+    const during = await create(buildSlowRequest(), 'a');
 
     expect(during).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
 
@@ -84,16 +91,16 @@ describe('the same key with the same body', () => {
     expect((await first).data.runId).toBe(during.data.runId);
 
     clock.advance(10_000);
-    await expect.poll(async () => (await create(slowRequest(), 'a')).http).toBe(200);
-    expect((await create(slowRequest(), 'a')).data).toMatchObject({
+    await expect.poll(async () => (await create(buildSlowRequest(), 'a')).http).toBe(200);
+    expect((await create(buildSlowRequest(), 'a')).data).toMatchObject({
       runId: during.data.runId,
       runStatus: 'succeeded',
     });
   });
 
-  test('makes one run however many arrive at once', async () => {
+  test('makes no other run if many arrive at once', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => create(helloRequest(), 'a')),
+      Array.from({ length: 20 }, () => create(buildHelloRequest(), 'a')),
     );
     expect(new Set(answers.map(answer => answer.data.runId)).size).toBe(1);
     expect(answers.every(({ http }) => http === 200 || http === 504)).toBe(true);
@@ -101,7 +108,7 @@ describe('the same key with the same body', () => {
     expect(await service.data('/me/credits')).toEqual({ credits: 999_999 });
   });
 
-  test('makes one run with an image however many arrive at once', async () => {
+  test('makes no other run of an image if many arrive at once', async () => {
     const image = { type: 'base64', base64: png(3, 2).toString('base64') };
     const body = {
       promptVersionId: await service.versionOf('describe'),
@@ -112,38 +119,38 @@ describe('the same key with the same body', () => {
   });
 
   test('counts as the same whatever the order of its fields', async () => {
-    const first = await create(helloRequest(), 'a');
-    const { promptVersionId, inputs } = helloRequest();
+    const first = await create(buildHelloRequest(), 'a');
+    const { promptVersionId, inputs } = buildHelloRequest();
     expect((await create({ inputs, promptVersionId }, 'a')).data).toEqual(first.data);
   });
 
   test('finds the run after its prompt was withdrawn, and after a restart', async () => {
-    const first = await create(helloRequest(), 'a');
+    const first = await create(buildHelloRequest(), 'a');
     expect((await service.call('DELETE', '/prompts/hello')).http).toBe(200);
-    expect((await create(helloRequest(), 'a')).data).toEqual(first.data);
+    expect((await create(buildHelloRequest(), 'a')).data).toEqual(first.data);
 
     await service.close();
     service = await TestService.start({ clock, dataDir: service.dataDir });
     const key = await createKeyIn(service.dataDir, { user: 'local' });
 
-    expect((await create(helloRequest(), 'a', key)).data).toEqual(first.data);
+    expect((await create(buildHelloRequest(), 'a', key)).data).toEqual(first.data);
   });
 
   test('makes a new run once 24 hours are over', async () => {
-    const first = await create(helloRequest(), 'a');
+    const first = await create(buildHelloRequest(), 'a');
     clock.advance(DAY_MS - 1);
-    expect((await create(helloRequest(), 'a')).data.runId).toBe(first.data.runId);
+    expect((await create(buildHelloRequest(), 'a')).data.runId).toBe(first.data.runId);
     clock.advance(2);
-    const later = await create(helloRequest(), 'a');
+    const later = await create(buildHelloRequest(), 'a');
     expect(later.http).toBe(200);
     expect(later.data.runId).not.toBe(first.data.runId);
   });
 });
 
-describe('a key', () => {
+describe('an idempotency key', () => {
   test('with another body is refused, and makes nothing', async () => {
-    await create(helloRequest('Ann'), 'a');
-    const other = await create(helloRequest('Ben'), 'a');
+    await create(buildHelloRequest('Ann'), 'a');
+    const other = await create(buildHelloRequest('Ben'), 'a');
     expect(other).toMatchObject({ http: 422, status: 'VALIDATION_ERROR' });
     expect(other.message).toMatch(/idempotency-key/);
     expect(await countRuns()).toBe(1);
@@ -151,34 +158,34 @@ describe('a key', () => {
 
   test('of one user has no effect for another', async () => {
     const ben = await createKeyIn(service.dataDir, { user: 'ben' });
-    const ours = await create(helloRequest(), 'a');
-    const his = await create(helloRequest(), 'a', ben);
+    const ours = await create(buildHelloRequest(), 'a');
+    const his = await create(buildHelloRequest(), 'a', ben);
     expect(his.http).toBe(200);
     expect(his.data.runId).not.toBe(ours.data.runId);
   });
 
   test('of a creation that was refused is free again', async () => {
     const poor = await createKeyIn(service.dataDir, { user: 'poor', credits: 0 });
-    expect((await create(helloRequest(), 'a', poor)).http).toBe(402);
+    expect((await create(buildHelloRequest(), 'a', poor)).http).toBe(402);
 
     const store = await openStoreIn(service.dataDir);
     await store.changeUser('poor', { credits: { by: 5 } });
     await store.close();
 
-    expect((await create(helloRequest(), 'a', poor)).http).toBe(200);
-    expect((await create({ ...helloRequest(), inputs: {} }, 'b')).http).toBe(422);
-    expect((await create(helloRequest(), 'b')).http).toBe(200);
+    expect((await create(buildHelloRequest(), 'a', poor)).http).toBe(200);
+    expect((await create({ ...buildHelloRequest(), inputs: {} }, 'b')).http).toBe(422);
+    expect((await create(buildHelloRequest(), 'b')).http).toBe(200);
   });
 
   test('has 1 to 255 characters', async () => {
-    expect((await create(helloRequest(), 'x'.repeat(255))).http).toBe(200);
-    expect((await create(helloRequest(), 'x'.repeat(256))).http).toBe(422);
-    expect((await create(helloRequest(), '')).http).toBe(422);
+    expect((await create(buildHelloRequest(), 'x'.repeat(255))).http).toBe(200);
+    expect((await create(buildHelloRequest(), 'x'.repeat(256))).http).toBe(422);
+    expect((await create(buildHelloRequest(), '')).http).toBe(422);
   });
 
   test('is not needed: without one every creation is a new run', async () => {
-    await service.post('/runs', helloRequest());
-    await service.post('/runs', helloRequest());
+    await service.post('/runs', buildHelloRequest());
+    await service.post('/runs', buildHelloRequest());
     expect(await countRuns()).toBe(2);
   });
 });

@@ -4,10 +4,12 @@ import { TestService } from '../support/local-service.ts';
 
 type Page = PromptSearchResult & { readonly hasMore: boolean };
 
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
 let service: TestService;
 
-/** Newest first. */
-let all: readonly string[];
+/** The slugs of every published prompt, newest first. */
+let slugs: readonly string[];
 
 beforeAll(async () => {
   service = await TestService.start();
@@ -16,7 +18,7 @@ beforeAll(async () => {
   }
   await service.publish('film', '---\ntitle: Film\nmodel: echo\n---\nHi');
   const { rows } = await getPage('limit=50');
-  all = rows.map(row => row.slug);
+  slugs = rows.map(row => row.slug);
 });
 
 afterAll(() => service.close());
@@ -26,9 +28,12 @@ const listSlugs = ({ rows }: Page) => rows.map(row => row.slug);
 const findPromptId = async (slug: string) => (await service.find(slug)).promptId;
 
 describe('GET /prompts', () => {
-  test('returns every published prompt like the search, newest first', async () => {
-    expect(all.slice(0, 4)).toEqual(['film', 'three', 'two', 'one']);
-    expect(all.slice(4).sort()).toEqual(['describe', 'hello', 'postcard', 'sandbox']);
+  test('lists every published prompt, newest first', () => {
+    expect(slugs.slice(0, 4)).toEqual(['film', 'three', 'two', 'one']);
+    expect(slugs.slice(4).sort()).toEqual(['describe', 'hello', 'postcard', 'sandbox']);
+  });
+
+  test('returns a prompt as the search does', async () => {
     const { rows } = await getPage('limit=50');
     const found = await service.data<PromptSearchResult>('/prompts/publish?q=film');
     expect(rows[0]).toEqual(found.rows[0]);
@@ -36,43 +41,46 @@ describe('GET /prompts', () => {
 
   test.each([1, 3, 7, 8, 50])('paging forward by %i returns every prompt once', async limit => {
     const seen: PromptSearchRow[] = [];
-    for (let query = `limit=${limit}`, more = true; more; ) {
-      const next = await getPage(query);
-      seen.push(...next.rows);
-      more = next.hasMore;
+    for (let query = `limit=${limit}`, hasMore = true; hasMore; ) {
+      const page = await getPage(query);
+      seen.push(...page.rows);
+      hasMore = page.hasMore;
       query = `limit=${limit}&startingAfter=${seen.at(-1)?.promptId}`;
     }
-    expect(seen.map(row => row.slug)).toEqual(all);
+    expect(seen.map(row => row.slug)).toEqual(slugs);
   });
 
-  test('paging backward returns the nearest newer ones, newest first', async () => {
-    const oldest = await findPromptId(all.at(-1) ?? '');
-    const near = await getPage(`limit=3&endingBefore=${oldest}`);
+  test('paging backward returns the newer prompts that are nearest to the cursor, newest first', async () => {
+    const oldest = await findPromptId(slugs.at(-1) ?? '');
+    const nearest = await getPage(`limit=3&endingBefore=${oldest}`);
 
-    expect({ slugs: listSlugs(near), hasMore: near.hasMore }).toEqual({
-      slugs: all.slice(-4, -1),
+    expect({ slugs: listSlugs(nearest), hasMore: nearest.hasMore }).toEqual({
+      slugs: slugs.slice(-4, -1),
       hasMore: true,
     });
 
-    const rest = await getPage(`limit=50&endingBefore=${oldest}`);
-    expect({ slugs: listSlugs(rest), hasMore: rest.hasMore }).toEqual({
-      slugs: all.slice(0, -1),
+    const allNewer = await getPage(`limit=50&endingBefore=${oldest}`);
+    expect({ slugs: listSlugs(allNewer), hasMore: allNewer.hasMore }).toEqual({
+      slugs: slugs.slice(0, -1),
       hasMore: false,
     });
   });
 
   test.each([
-    ['limit=0', 'limit must be at least 1'],
-    ['limit=51', 'limit must be at most 50'],
-    ['limit=1.5', 'limit must be an integer'],
-    ['startingAfter=x', 'startingAfter must be a UUID'],
-  ])('422 for %s', async (query, message) => {
+    { query: 'limit=0', message: 'limit must be at least 1' },
+    { query: 'limit=51', message: 'limit must be at most 50' },
+    { query: 'limit=1.5', message: 'limit must be an integer' },
+    { query: 'startingAfter=x', message: 'startingAfter must be a UUID' },
+  ])('answers 422 to $query', async ({ query, message }) => {
     expect(await service.get(`/prompts?${query}`)).toMatchObject({ http: 422, message });
   });
 
-  test('422 for both cursors, 404 for one that is not a published prompt', async () => {
-    const id = '00000000-0000-4000-8000-000000000000';
-    expect((await service.get(`/prompts?startingAfter=${id}&endingBefore=${id}`)).http).toBe(422);
-    expect((await service.get(`/prompts?startingAfter=${id}`)).http).toBe(404);
+  test('answers 422 to both cursors at once', async () => {
+    const query = `startingAfter=${UNKNOWN_ID}&endingBefore=${UNKNOWN_ID}`;
+    expect((await service.get(`/prompts?${query}`)).http).toBe(422);
+  });
+
+  test('answers 404 to a cursor that is not a published prompt', async () => {
+    expect((await service.get(`/prompts?startingAfter=${UNKNOWN_ID}`)).http).toBe(404);
   });
 });

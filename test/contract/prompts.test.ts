@@ -8,7 +8,7 @@ import type {
 import { HandClock } from '../support/hand-clock.ts';
 import { openStoreIn, publishPromptFile, TestService } from '../support/local-service.ts';
 
-const NOWHERE = '00000000-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 let service: TestService;
 
@@ -18,8 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-const promptText = (words: string, title = 'Haiku'): string =>
-  `---\ntitle: ${title}\n---\n${words}`;
+const buildPromptFile = (template: string, title = 'Haiku'): string =>
+  `---\ntitle: ${title}\n---\n${template}`;
 
 async function unpublish(slug: string): Promise<boolean> {
   const store = await openStoreIn(service.dataDir);
@@ -31,7 +31,7 @@ async function unpublish(slug: string): Promise<boolean> {
 }
 
 describe('GET /prompts/:promptId', () => {
-  test('returns the latest version, its title, its time and the inputs it expects', async () => {
+  test('returns the latest version with its title, its time and its inputs', async () => {
     const { promptId, promptVersionId } = await service.find('postcard');
     expect(await service.data<PromptVersion>(`/prompts/${promptId}`)).toEqual({
       promptVersionId,
@@ -55,7 +55,7 @@ describe('GET /prompts/:promptId', () => {
     });
   });
 
-  test('names the pictures a prompt expects', async () => {
+  test('lists the images that a prompt expects', async () => {
     const { promptId } = await service.find('describe');
     expect(await service.data(`/prompts/${promptId}`)).toMatchObject({
       config: { textInputs: {}, imageInputs: [{ description: expect.any(String) as string }] },
@@ -63,26 +63,26 @@ describe('GET /prompts/:promptId', () => {
   });
 
   test('returns an older version on request', async () => {
-    const first = await service.publish('older', promptText('one'));
-    const second = await service.publish('older', promptText('two'));
-    const getPage = (query: string) =>
+    const first = await service.publish('older', buildPromptFile('one'));
+    const second = await service.publish('older', buildPromptFile('two'));
+    const getVersion = (query: string) =>
       service.data<PromptVersion>(`/prompts/${first.promptId}${query}`);
 
-    expect((await getPage('')).promptVersionId).toBe(second.promptVersionId);
-    expect((await getPage(`?versionId=${first.promptVersionId}`)).promptVersionId).toBe(
+    expect((await getVersion('')).promptVersionId).toBe(second.promptVersionId);
+    expect((await getVersion(`?versionId=${first.promptVersionId}`)).promptVersionId).toBe(
       first.promptVersionId,
     );
     expect(
-      (await getPage(`?versionId=${first.promptVersionId.toUpperCase()}`)).promptVersionId,
+      (await getVersion(`?versionId=${first.promptVersionId.toUpperCase()}`)).promptVersionId,
     ).toBe(first.promptVersionId);
   });
 
-  test('404 for an unknown prompt, an unknown version, and a version of another prompt', async () => {
+  test('answers 404 for an unknown prompt, an unknown version, and a version of another prompt', async () => {
     const { promptId } = await service.find('hello');
     const { promptVersionId } = await service.find('postcard');
     for (const target of [
-      NOWHERE,
-      `${promptId}?versionId=${NOWHERE}`,
+      UNKNOWN_ID,
+      `${promptId}?versionId=${UNKNOWN_ID}`,
       `${promptId}?versionId=${promptVersionId}`,
     ]) {
       expect(await service.get(`/prompts/${target}`)).toMatchObject({
@@ -92,7 +92,7 @@ describe('GET /prompts/:promptId', () => {
     }
   });
 
-  test('422 for an id that is not a UUID', async () => {
+  test('answers 422 to an id that is not a UUID', async () => {
     const { promptId } = await service.find('hello');
     for (const target of ['x', `${promptId}?versionId=x`, `${promptId}?versionId=`]) {
       expect(await service.get(`/prompts/${target}`)).toMatchObject({
@@ -108,7 +108,7 @@ describe('GET /prompts/:promptId/versions', () => {
     const published: string[] = [];
     for (let number = 1; number <= 12; number += 1) {
       published.unshift(
-        (await service.publish('many', promptText(`version ${number}`, `Title ${number}`)))
+        (await service.publish('many', buildPromptFile(`version ${number}`, `Title ${number}`)))
           .promptVersionId,
       );
     }
@@ -124,8 +124,8 @@ describe('GET /prompts/:promptId/versions', () => {
     ]);
   });
 
-  test('404 for an unknown prompt, 422 for an id that is not a UUID', async () => {
-    expect((await service.get(`/prompts/${NOWHERE}/versions`)).http).toBe(404);
+  test('answers 404 for an unknown prompt, and 422 to an id that is not a UUID', async () => {
+    expect((await service.get(`/prompts/${UNKNOWN_ID}/versions`)).http).toBe(404);
     expect((await service.get('/prompts/x/versions')).http).toBe(422);
   });
 });
@@ -137,8 +137,8 @@ describe('GET /prompt-versions/:promptVersionId', () => {
     expect(version).toEqual(await service.data(`/prompts/${promptId}`));
   });
 
-  test('404 for an unknown version, 422 for an id that is not a UUID', async () => {
-    expect((await service.get(`/prompt-versions/${NOWHERE}`)).http).toBe(404);
+  test('answers 404 for an unknown version, and 422 to an id that is not a UUID', async () => {
+    expect((await service.get(`/prompt-versions/${UNKNOWN_ID}`)).http).toBe(404);
     expect((await service.get('/prompt-versions/x')).http).toBe(422);
   });
 });
@@ -147,7 +147,7 @@ describe('GET /prompts/publish?q=', () => {
   const search = async (q: string) =>
     (await service.data<PromptSearchResult>(`/prompts/publish?q=${encodeURIComponent(q)}`)).rows;
 
-  test('a row says what a prompt is and costs', async () => {
+  test('describes each prompt, with its price and uses', async () => {
     const [row] = await search('postcard');
     expect(row).toEqual({
       promptId: expect.any(String) as string,
@@ -168,11 +168,11 @@ describe('GET /prompts/publish?q=', () => {
     });
   });
 
-  test('the best match comes first', async () => {
-    await service.publish('lighthouse', promptText('a', 'Lighthouse'));
+  test('lists the best match first', async () => {
+    await service.publish('lighthouse', buildPromptFile('a', 'Lighthouse'));
     await service.publish(
       'tale-of-the-lighthouse',
-      promptText('b', 'A tale of the lighthouse keeper'),
+      buildPromptFile('b', 'A tale of the lighthouse keeper'),
     );
     await service.publish(
       'keeper',
@@ -189,8 +189,8 @@ describe('GET /prompts/publish?q=', () => {
     );
   });
 
-  test('counts uses', async () => {
-    const { promptVersionId } = await service.publish('used', promptText('x', 'Used'));
+  test('counts the runs of each prompt', async () => {
+    const { promptVersionId } = await service.publish('used', buildPromptFile('x', 'Used'));
     for (let run = 0; run < 3; run += 1) {
       await service.post('/runs', { promptVersionId, inputs: {} });
     }
@@ -201,60 +201,63 @@ describe('GET /prompts/publish?q=', () => {
     expect(await search('zzzzzz')).toEqual([]);
   });
 
-  test('200 characters are looked for, 201 are refused', async () => {
+  test('searches for at most 200 characters, and answers 422 to more', async () => {
     expect(await search('x'.repeat(200))).toEqual([]);
     expect(await search(` ${'x'.repeat(200)} `)).toEqual([]);
-    const long = await service.get(`/prompts/publish?q=${'x'.repeat(201)}`);
-    expect(long).toMatchObject({
+    const tooLong = await service.get(`/prompts/publish?q=${'x'.repeat(201)}`);
+    expect(tooLong).toMatchObject({
       http: 422,
       status: 'VALIDATION_ERROR',
       message: 'q must be at most 200 characters',
     });
   });
 
-  test.each(['', '?q=', '?q=%20%20', '?q=a&q=b'])('422 without a query: %j', async query => {
-    expect(await service.get(`/prompts/publish${query}`)).toMatchObject({
-      http: 422,
-      status: 'VALIDATION_ERROR',
-    });
-  });
+  test.each(['', '?q=', '?q=%20%20', '?q=a&q=b'])(
+    'answers 422 without a query: %j',
+    async query => {
+      expect(await service.get(`/prompts/publish${query}`)).toMatchObject({
+        http: 422,
+        status: 'VALIDATION_ERROR',
+      });
+    },
+  );
 });
 
-describe('publishing', () => {
-  test('the same content is the same version, and published once', async () => {
-    const first = await service.publish('same', promptText('a'));
-    const again = await service.publish('same', promptText('a'));
+describe('publishing a prompt file', () => {
+  test('makes no new version of the same content', async () => {
+    const first = await service.publish('same', buildPromptFile('a'));
+    const again = await service.publish('same', buildPromptFile('a'));
     expect(again).toEqual({ ...first, changed: false });
   });
 
-  test('line ends and a byte-order mark make no other content', async () => {
-    const first = await service.publish('line-ends', promptText('a'));
+  test('makes no new version if only line ends or a byte-order mark differ', async () => {
+    const first = await service.publish('line-ends', buildPromptFile('a'));
     const again = await service.publish(
       'line-ends',
-      `\uFEFF${promptText('a').replaceAll('\n', '\r\n')}`,
+      `\uFEFF${buildPromptFile('a').replaceAll('\n', '\r\n')}`,
     );
     expect(again).toEqual({ ...first, changed: false });
   });
 
-  test("an older version's content published again makes that version the latest", async () => {
-    const one = await service.publish('back', promptText('one'));
-    const two = await service.publish('back', promptText('two'));
+  test('makes an older version the latest again if its content is published again', async () => {
+    const older = await service.publish('back', buildPromptFile('one'));
+    const newer = await service.publish('back', buildPromptFile('two'));
 
-    expect(await service.publish('back', promptText('one'))).toMatchObject({
-      ...one,
+    expect(await service.publish('back', buildPromptFile('one'))).toMatchObject({
+      ...older,
       changed: true,
     });
 
-    const list = await service.data<PromptVersionList>(`/prompts/${one.promptId}/versions`);
+    const list = await service.data<PromptVersionList>(`/prompts/${older.promptId}/versions`);
     expect(list.versions).toMatchObject([
-      { promptVersionId: one.promptVersionId, isLatest: true },
-      { promptVersionId: two.promptVersionId },
+      { promptVersionId: older.promptVersionId, isLatest: true },
+      { promptVersionId: newer.promptVersionId },
     ]);
-    expect(await service.versionOf('back')).toBe(one.promptVersionId);
+    expect(await service.versionOf('back')).toBe(older.promptVersionId);
   });
 
-  test('an unpublished prompt is gone everywhere but in its runs', async () => {
-    const { promptId, promptVersionId } = await service.publish('gone', promptText('here'));
+  test('can be undone: the prompt is gone everywhere but in its runs, until it is published again', async () => {
+    const { promptId, promptVersionId } = await service.publish('gone', buildPromptFile('here'));
     const run = await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} });
 
     expect(await unpublish('gone')).toBe(true);
@@ -274,25 +277,25 @@ describe('publishing', () => {
     expect((await service.get(`/runs/${run.data.runId}`)).http).toBe(200);
     expect((await service.data<RunPage>('/runs?limit=1')).rows[0]?.runId).toBe(run.data.runId);
 
-    expect(await service.publish('gone', promptText('here'))).toMatchObject({
+    expect(await service.publish('gone', buildPromptFile('here'))).toMatchObject({
       promptVersionId,
       changed: true,
     });
     expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(200);
   });
 
-  test('ids are the same on every machine', async () => {
-    const other = await TestService.forTest();
-    expect(await other.find('hello')).toEqual(await service.find('hello'));
+  test('gives a prompt the same ids on every machine', async () => {
+    const otherService = await TestService.forTest();
+    expect(await otherService.find('hello')).toEqual(await service.find('hello'));
   });
 
-  test('versions published while the clock stands still, or goes back, keep their order', async () => {
+  test('keeps the order of versions while the clock stands still or goes back', async () => {
     const clock = new HandClock();
-    const publish = (text: string) => publishPromptFile(service.dataDir, 'still', text, clock);
+    const publish = (file: string) => publishPromptFile(service.dataDir, 'same-time', file, clock);
     const published = [await publish('one'), await publish('two')];
     clock.set(clock.now() - 60_000);
     published.push(await publish('three'), await publish('one'));
-    const { promptId } = await service.find('still');
+    const { promptId } = await service.find('same-time');
     const { versions } = await service.data<PromptVersionList>(`/prompts/${promptId}/versions`);
 
     expect(versions.map(version => version.promptVersionId)).toEqual(

@@ -1,28 +1,31 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ServedRequest } from '../../src/service/http/server.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { createTemporaryDataDir, TestService } from '../support/local-service.ts';
 import { FakeProvider } from '../support/providers/fake-provider.ts';
 
-const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const TRACEPARENT = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
 
-/** The trace and its flags stay; the span may be another. */
-const SAME_TRACE = new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`);
+/** A traceparent whose trace has the id that stands for none. */
+const ALL_ZEROS = `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`;
+
+/** A traceparent of the same trace with the same flags; its span may be another. */
+const SAME_TRACE = new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-01$`);
 
 let provider: FakeProvider;
 let service: TestService;
-const events: ServedRequest[] = [];
+const servedRequests: ServedRequest[] = [];
 
 beforeAll(async () => {
   provider = await FakeProvider.start();
   const dataDir = createTemporaryDataDir();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const print = 'process.stdout.write(process.env.TRACEPARENT ?? "none")';
+  const printTraceparent = 'process.stdout.write(process.env.TRACEPARENT ?? "none")';
   const models = [
-    { model: 'bot', modality: 'text', program: [process.execPath, '-e', print] },
+    { model: 'bot', modality: 'text', program: [process.execPath, '-e', printTraceparent] },
     { model: 'address', modality: 'text', address: provider.baseUrl },
   ];
   writeFileSync(path.join(dataDir, 'models.yaml'), JSON.stringify({ models }));
@@ -32,7 +35,7 @@ beforeAll(async () => {
     OPENAI_BASE_URL: provider.baseUrl,
   };
 
-  const onRequest = (event: ServedRequest): void => void events.push(event);
+  const onRequest = (request: ServedRequest): void => void servedRequests.push(request);
   service = await TestService.start({
     dataDir,
     env,
@@ -41,11 +44,11 @@ beforeAll(async () => {
     allowPrivate: true,
   });
 
-  for (const [slug, model] of [
-    ['asked', 'openai/gpt-4.1'],
-    ['program', 'bot'],
-    ['called', 'address'],
-  ] as const) {
+  for (const { slug, model } of [
+    { slug: 'asks-provider', model: 'openai/gpt-4.1' },
+    { slug: 'starts-program', model: 'bot' },
+    { slug: 'calls-address', model: 'address' },
+  ]) {
     await service.publish(slug, `---\nmodel: ${model}\n---\nHello\n`);
   }
 });
@@ -55,45 +58,53 @@ afterAll(async () => {
   await provider.close();
 });
 
-beforeEach(() => provider.reset({ body: {} }));
-
-const create = async (slug: string, traceparent: string) =>
-  (
-    await service.post<Run>(
-      '/runs',
-      { promptVersionId: await service.versionOf(slug), inputs: {} },
-      { headers: { traceparent } },
-    )
-  ).data;
-
-test.each(['asked', 'called'])('a traceparent is passed on: %s', async slug => {
-  await create(slug, TRACEPARENT);
-  expect(provider.requests.map(({ headers }) => headers['traceparent'])).toEqual([
-    expect.stringMatching(SAME_TRACE),
-  ]);
+beforeEach(() => {
+  provider.reset({ body: {} });
+  servedRequests.length = 0;
 });
 
-test('programs have it in their environment', async () => {
-  expect((await create('program', TRACEPARENT)).outputs[0]?.data).toMatch(SAME_TRACE);
-});
+async function createRun(slug: string, traceparent: string): Promise<Run> {
+  const body = { promptVersionId: await service.versionOf(slug), inputs: {} };
+  return (await service.post<Run>('/runs', body, { headers: { traceparent } })).data;
+}
 
-test('it is in the event of its request, for the log, and one that is malformed goes nowhere', async () => {
-  events.length = 0;
-  await service.get('/me', { headers: { traceparent: TRACEPARENT } });
-  await service.get('/me', { headers: { traceparent: 'x y' } });
-  await service.get('/me', { headers: { traceparent: `${TRACEPARENT}-more` } });
+describe('the traceparent of a request', () => {
+  test.each([
+    { receiver: 'a provider', slug: 'asks-provider' },
+    { receiver: 'the address of a model', slug: 'calls-address' },
+  ])('is passed on to $receiver', async ({ slug }) => {
+    await createRun(slug, TRACEPARENT);
+    expect(provider.requests.map(({ headers }) => headers['traceparent'])).toEqual([
+      expect.stringMatching(SAME_TRACE),
+    ]);
+  });
 
-  expect(
-    (await create('program', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).outputs[0]?.data,
-  ).toBe('none');
+  test('is in the environment of the program that answers', async () => {
+    expect((await createRun('starts-program', TRACEPARENT)).outputs[0]?.data).toMatch(SAME_TRACE);
+  });
 
-  const traces = events.map(({ path, traceparent }) => [path, traceparent]);
-  expect(traces).toContainEqual(['/v1/me', TRACEPARENT]);
-  expect(traces.filter(([, traceparent]) => traceparent !== undefined)).toHaveLength(1);
-});
+  test('is reported with the request that was served', async () => {
+    await service.get('/me', { headers: { traceparent: TRACEPARENT } });
+    const reported = servedRequests.map(({ path, traceparent }) => ({ path, traceparent }));
+    expect(reported).toEqual([{ path: '/v1/me', traceparent: TRACEPARENT }]);
+  });
 
-test('a run does not show it', async () => {
-  const { runId } = await create('program', TRACEPARENT);
-  const { data } = await service.get<object>(`/runs/${runId}/request`);
-  expect(JSON.stringify(data)).not.toContain(TRACE);
+  test.each(['x y', `${TRACEPARENT}-more`, ALL_ZEROS])(
+    'is neither reported nor passed on if it is malformed: %s',
+    async malformed => {
+      const run = await createRun('starts-program', malformed);
+      expect(run.outputs[0]?.data).toBe('none');
+
+      const paths = servedRequests.map(({ path }) => path);
+      expect(paths).toContain('/v1/runs');
+      expect(servedRequests.filter(({ traceparent }) => traceparent !== undefined)).toEqual([]);
+    },
+  );
+
+  test('is not part of the request that the service returns for a run', async () => {
+    const { runId } = await createRun('starts-program', TRACEPARENT);
+    const { data } = await service.get<object>(`/runs/${runId}/request`);
+    expect(data).toMatchObject({ inputs: {} });
+    expect(JSON.stringify(data)).not.toContain(TRACE_ID);
+  });
 });

@@ -3,14 +3,15 @@ import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService } from '../support/local-service.ts';
 
-const WINDOW = 120_000;
+/** The time that a creation waits for its run. */
+const SYNC_WINDOW_MS = 120_000;
 
 let service: TestService;
 afterEach(() => service.close());
 
-async function buildSlowRun(seconds: string): Promise<object> {
+async function buildSlowRequest(delaySeconds: string): Promise<object> {
   const promptVersionId = await service.versionOf('sandbox');
-  return { promptVersionId, inputs: {}, runOptions: { delaySeconds: seconds } };
+  return { promptVersionId, inputs: {}, runOptions: { delaySeconds } };
 }
 
 async function getOnlyRow(): Promise<RunPage['rows'][number]> {
@@ -19,14 +20,14 @@ async function getOnlyRow(): Promise<RunPage['rows'][number]> {
   return rows[0] as RunPage['rows'][number];
 }
 
-describe('a run that takes longer than the window', () => {
-  test('is answered 504 with its id, continues, and is polled to its end', async () => {
+describe('the creation of a run', () => {
+  test('is answered 504 with the id of a run that takes longer than the window, which continues', async () => {
     const clock = new HandClock();
-    service = await TestService.start({ clock, syncWindowMs: WINDOW });
-    const creation = service.post<RunReference>('/runs', await buildSlowRun('130'));
+    service = await TestService.start({ clock, syncWindowMs: SYNC_WINDOW_MS });
+    const creation = service.post<RunReference>('/runs', await buildSlowRequest('130'));
     await clock.waitForSleep(130_000);
-    await clock.waitForSleep(WINDOW);
-    clock.advance(WINDOW);
+    await clock.waitForSleep(SYNC_WINDOW_MS);
+    clock.advance(SYNC_WINDOW_MS);
     const answer = await creation;
 
     expect(answer).toMatchObject({
@@ -56,23 +57,27 @@ describe('a run that takes longer than the window', () => {
       });
   });
 
-  test('a run that ends within the window is answered at once, not when the window is over', async () => {
+  test('is answered as soon as the run ends, if that is within the window', async () => {
     const clock = new HandClock();
-    service = await TestService.start({ clock, syncWindowMs: WINDOW });
-    const creation = service.post<Run>('/runs', await buildSlowRun('30'));
+    service = await TestService.start({ clock, syncWindowMs: SYNC_WINDOW_MS });
+    const creation = service.post<Run>('/runs', await buildSlowRequest('30'));
     await clock.waitForSleep(30_000);
-    await clock.waitForSleep(WINDOW);
+    await clock.waitForSleep(SYNC_WINDOW_MS);
     clock.advance(30_000);
     expect((await creation).data.runStatus).toBe('succeeded');
   });
 
-  test('waits in the queue as queued while others run', async () => {
+  test('leaves the run queued while as many others run as may', async () => {
     const clock = new HandClock();
-    service = await TestService.start({ clock, syncWindowMs: WINDOW, maxConcurrentRuns: 1 });
-    const first = service.post<Run>('/runs', await buildSlowRun('30'));
+    service = await TestService.start({
+      clock,
+      syncWindowMs: SYNC_WINDOW_MS,
+      maxConcurrentRuns: 1,
+    });
+    const first = service.post<Run>('/runs', await buildSlowRequest('30'));
     await clock.waitForSleep(30_000);
-    const second = service.post<Run>('/runs', await buildSlowRun('5'));
-    await clock.waitForSleep(WINDOW, 2);
+    const second = service.post<Run>('/runs', await buildSlowRequest('5'));
+    await clock.waitForSleep(SYNC_WINDOW_MS, 2);
     const statuses = (await service.data<RunPage>('/runs')).rows.map(row => row.runStatus);
 
     expect(statuses).toEqual(['queued', 'running']);
@@ -92,14 +97,14 @@ describe('a run that takes longer than the window', () => {
     expect((await second).data.runStatus).toBe('succeeded');
   });
 
-  test('continues when the caller has gone', async () => {
+  test('leads to a run that continues when the caller has gone', async () => {
     const clock = new HandClock();
-    service = await TestService.start({ clock, syncWindowMs: WINDOW });
+    service = await TestService.start({ clock, syncWindowMs: SYNC_WINDOW_MS });
     const gone = new AbortController();
     const creation = fetch(`${service.service.url}/runs`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.key}` },
-      body: JSON.stringify(await buildSlowRun('30')),
+      body: JSON.stringify(await buildSlowRequest('30')),
       signal: gone.signal,
     });
 
@@ -113,12 +118,12 @@ describe('a run that takes longer than the window', () => {
   });
 });
 
-describe('credits are reserved when a run is created and settled when it finishes', () => {
-  test('a success costs what was reserved', async () => {
+describe('the credits of a run', () => {
+  test('are taken when it is created, and stay taken if it succeeds', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock });
     const before = await service.data<{ credits: number }>('/me/credits');
-    const creation = service.post<Run>('/runs', await buildSlowRun('5'));
+    const creation = service.post<Run>('/runs', await buildSlowRequest('5'));
     await clock.waitForSleep(5000);
 
     expect(await service.data('/me/credits')).toEqual({ credits: before.credits - 1 });
@@ -130,7 +135,7 @@ describe('credits are reserved when a run is created and settled when it finishe
     expect((await getOnlyRow()).credits).toBe(1);
   });
 
-  test('a failure is free: given back, and null in the list', async () => {
+  test('are given back if it fails, and null in the list', async () => {
     service = await TestService.start();
     const before = await service.data('/me/credits');
     const promptVersionId = await service.versionOf('sandbox');
