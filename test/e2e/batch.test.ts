@@ -8,21 +8,18 @@ import { createTemporaryDirectory } from '../support/context.ts';
 import { startServiceForTest } from '../support/service-for-test.ts';
 import { isPosix } from '../support/system.ts';
 
-const ROWS = 8;
+const ROW_COUNT = 8;
 const ARGS = ['batch', 'sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '--rate', '0'];
 
-function homeWithRows(): string {
+function createHomeWithRows(): string {
   const home = createTemporaryDirectory();
-  const rows = Array.from({ length: ROWS }, (_, index) => `{"note":"row-${index + 1}"}\n`);
+  const rows = Array.from({ length: ROW_COUNT }, (_, index) => `{"note":"row-${index + 1}"}\n`);
   writeFileSync(path.join(home, 'rows.jsonl'), rows.join(''));
   return home;
 }
 
-/**
- * Rows whose creation has been announced and is not known to be over, as the batch's journal has
- * it.
- */
-function open(home: string): string[] {
+/** Returns the rows of the journal whose creation was announced and is not known to be over. */
+function listOpenRows(home: string): string[] {
   const states = new Map<string, string>();
   for (const line of readWholeLines(path.join(home, 'results.jsonl.journal'))) {
     const { id, state } = JSON.parse(line) as { id?: string; state?: string };
@@ -39,44 +36,46 @@ function readWholeLines(file: string): string[] {
   }
 }
 
-/** Returns the rows that have a run, by the outputs of the runs. */
-function listGreetedRows(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
+/** Returns the row of each run, by its output. */
+function listRowsOfRuns(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
   return runs.map(({ outputs }) => /row-\d+/u.exec(outputs[0]?.data ?? '')?.[0] ?? '?');
 }
 
-test('if a batch is killed and resumed, each row runs once and none is lost', async () => {
+test('a batch that is killed and resumed runs each row once and loses none', async () => {
   const { env, runs, settled } = await startServiceForTest();
-  const home = homeWithRows();
+  const home = createHomeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1'], { env, home });
 
-  await expect.poll(() => open(home)).toContain('5');
+  await expect.poll(() => listOpenRows(home)).toContain('5');
 
   running.child.kill('SIGKILL');
   await running.ended;
 
-  expect(open(home)).not.toEqual([]);
+  expect(listOpenRows(home)).not.toEqual([]);
 
   const resumed = await runCommand([...ARGS, '-o', 'delaySeconds=1', '--resume'], { env, home });
   expect(resumed).toMatchObject({ code: 0 });
 
   await settled();
-  const once = listGreetedRows(await runs());
+  const rowsOfRuns = listRowsOfRuns(await runs());
 
-  expect(once.toSorted()).toEqual(Array.from({ length: ROWS }, (_, index) => `row-${index + 1}`));
+  expect(rowsOfRuns.toSorted()).toEqual(
+    Array.from({ length: ROW_COUNT }, (_, index) => `row-${index + 1}`),
+  );
   expect(readResultLines(home).map(({ runStatus }) => runStatus)).toEqual(
-    Array.from({ length: ROWS }, () => 'succeeded'),
+    Array.from({ length: ROW_COUNT }, () => 'succeeded'),
   );
   expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
 });
 
 test('a second batch on the same results is refused, and not once the first one was killed', async () => {
   const { env } = await startServiceForTest();
-  const home = homeWithRows();
+  const home = createHomeWithRows();
   const delayed = [...ARGS, '-o', 'delaySeconds=1'];
 
   // One row after the other, so that the first batch lasts until it is killed.
   const first = startCommand([...delayed, '--concurrency', '1'], { env, home });
-  await expect.poll(() => open(home)).not.toEqual([]);
+  await expect.poll(() => listOpenRows(home)).not.toEqual([]);
 
   const second = await runCommand([...delayed, '--resume'], { env, home });
   expect(second.code).toBe(EXIT.usage);
@@ -89,23 +88,26 @@ test('a second batch on the same results is refused, and not once the first one 
   expect((await runCommand([...delayed, '--resume'], { env, home })).code).toBe(0);
 });
 
-test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () => {
-  const { env, runs } = await startServiceForTest();
-  const home = homeWithRows();
-  const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], {
-    env,
-    home,
-  });
+test.runIf(isPosix)(
+  'a batch at Ctrl-C finishes the runs that were sent, and ends with 130',
+  async () => {
+    const { env, runs } = await startServiceForTest();
+    const home = createHomeWithRows();
+    const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], {
+      env,
+      home,
+    });
 
-  // A row that was not sent yet would be left for --resume.
-  await expect.poll(async () => (await runs()).length).toBeGreaterThan(0);
+    // A row that was not sent yet would be left for --resume.
+    await expect.poll(async () => (await runs()).length).toBeGreaterThan(0);
 
-  running.child.kill('SIGINT');
-  const { code, stderr } = await running.ended;
+    running.child.kill('SIGINT');
+    const { code, stderr } = await running.ended;
 
-  expect(code).toBe(EXIT.interrupted);
-  expect(stderr).toContain('not done');
-  expect(new Set(readLastLines(home).map(({ runStatus }) => runStatus))).toEqual(
-    new Set(['succeeded']),
-  );
-});
+    expect(code).toBe(EXIT.interrupted);
+    expect(stderr).toContain('not done');
+    expect(new Set(readLastLines(home).map(({ runStatus }) => runStatus))).toEqual(
+      new Set(['succeeded']),
+    );
+  },
+);

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { isPosix } from '../support/system.ts';
 
-const run = promisify(execFile);
-const root = path.resolve(import.meta.dirname, '../..');
+const executeFile = promisify(execFile);
+const ROOT = path.resolve(import.meta.dirname, '../..');
 let home: string;
 let service: Awaited<ReturnType<typeof startService>>;
 
@@ -30,14 +30,14 @@ afterAll(async () => {
 });
 
 it.runIf(isPosix)(
-  'does a day of work in a shell script with set -euo pipefail and no terminal',
+  'the command does a day of work in a shell script with set -euo pipefail and no terminal',
   async () => {
-    const { stdout } = await run('bash', [path.join(root, 'test/e2e/day-of-work.sh')], {
+    const { stdout } = await executeFile('bash', [path.join(ROOT, 'test/e2e/day-of-work.sh')], {
       cwd: home,
       env: {
         PATH: process.env.PATH,
         HOME: home,
-        PROMPTRUN: path.join(root, 'bin/promptrun.js'),
+        PROMPTRUN: path.join(ROOT, 'bin/promptrun.js'),
         PROMPTRUN_BASE_URL: service.url,
         PROMPTRUN_API_KEY: service.sessionKey,
       },

@@ -19,7 +19,7 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   const runHello = (home: string, env: Readonly<Record<string, string>>) =>
     runCommand(['run', 'hello', '-i', 'name=Ada'], { home, env });
 
-  function unpackedIn(cache: string): string {
+  function findUnpackedFile(cache: string): string {
     const [folder = '', ...others] = readdirSync(path.join(cache, 'promptrun'));
     expect(others).toEqual([]);
     return path.join(cache, 'promptrun', folder, 'sqlite.node');
@@ -31,7 +31,7 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
 
     expect((await runHello(home, env)).code).toBe(0);
 
-    const file = unpackedIn(env.XDG_CACHE_HOME);
+    const file = findUnpackedFile(env.XDG_CACHE_HOME);
     const { ino, mtimeMs } = statSync(file);
 
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
@@ -40,21 +40,27 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   });
 
   it.each([
-    ['cut off', (file: string) => truncateSync(file, 1000)],
-    ['changed in one bit', (file: string) => writeFileSync(file, changeBytes(readFileSync(file)))],
-  ])('is unpacked again if the file is %s', async (_, damage) => {
-    const home = createTemporaryDirectory();
-    const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
-    await runHello(home, env);
-    const file = unpackedIn(env.XDG_CACHE_HOME);
-    const whole = readFileSync(file);
-    damage(file);
-    chmodSync(path.dirname(file), 0o755);
+    { what: 'is cut off', damage: (file: string) => truncateSync(file, 1000) },
+    {
+      what: 'has changed in one bit',
+      damage: (file: string) => writeFileSync(file, flipBit(readFileSync(file))),
+    },
+  ])(
+    'is unpacked again if its file $what, and only its user can write there',
+    async ({ damage }) => {
+      const home = createTemporaryDirectory();
+      const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
+      await runHello(home, env);
+      const file = findUnpackedFile(env.XDG_CACHE_HOME);
+      const whole = readFileSync(file);
+      damage(file);
+      chmodSync(path.dirname(file), 0o755);
 
-    expect((await runHello(home, env)).stdout).toBe('Hello, Ada! A pleasant day to you.\n');
-    expect(readFileSync(file).equals(whole)).toBe(true);
-    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
-  });
+      expect((await runHello(home, env)).stdout).toBe('Hello, Ada! A pleasant day to you.\n');
+      expect(readFileSync(file).equals(whole)).toBe(true);
+      expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
+    },
+  );
 
   it('is unpacked below the temporary folder if the cache cannot be written, and the error names both', async () => {
     const home = createTemporaryDirectory();
@@ -71,6 +77,8 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   });
 });
 
-function changeBytes(bytes: Buffer): Uint8Array {
-  return bytes.with(5000, (bytes.at(5000) ?? 0) ^ 1);
+/** Changes one bit in the middle of a file. */
+function flipBit(bytes: Buffer): Uint8Array {
+  const index = Math.floor(bytes.length / 2);
+  return bytes.with(index, (bytes.at(index) ?? 0) ^ 1);
 }

@@ -4,29 +4,29 @@ import { COMMAND, runCommand } from '../support/command.ts';
 import { createTemporaryDirectory } from '../support/context.ts';
 import { buildCommandEnvironment } from '../support/environment.ts';
 
-/** Returns the start of a Node that lacks something, as on other machines or in its substitutes. */
+/** Returns the flags of a Node that runs a script first, which takes something away. */
 function preloadArgs(script: string): string[] {
   return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
 it.each([
-  [
-    'as a user without a home or an entry in the list of users',
-    `import os, { userInfo } from 'node:os';
+  {
+    where: 'as a user without a home or an entry in the list of users',
+    script: `import os, { userInfo } from 'node:os';
      import { syncBuiltinESMExports } from 'node:module';
      os.homedir = os.userInfo = () => { throw new Error('no such user'); };
      syncBuiltinESMExports();`,
-  ],
-  [
-    "with Yarn's files, whose handles can't be synchronized",
-    `import { open } from 'node:fs/promises';
+  },
+  {
+    where: "with Yarn's files, whose handles can't be synchronized",
+    script: `import { open } from 'node:fs/promises';
      const handle = await open(process.execPath);
      for (const name of ['sync', 'datasync']) Object.getPrototypeOf(handle)[name] = undefined;
      await handle.close();`,
-  ],
-])('runs %s', async (_, missing) => {
+  },
+])('the command runs $where', async ({ script }) => {
   const home = createTemporaryDirectory();
-  const options = { home, nodeArgs: preloadArgs(missing), env: { HOME: '' } };
+  const options = { home, nodeArgs: preloadArgs(script), env: { HOME: '' } };
   const run = await runCommand(['run', 'postcard', '-i', 'place=Oslo', '--save', '-'], options);
   expect(run.stderr).toEqual(expect.not.stringContaining('error'));
   expect(run.stdoutBytes.subarray(1, 4).toString()).toBe('PNG');
@@ -42,7 +42,7 @@ function hasBun(): boolean {
   }
 }
 
-it.runIf(hasBun())('runs on Bun', () => {
+it.runIf(hasBun())('the command runs on Bun', () => {
   const home = createTemporaryDirectory();
   const runOnBun = (...args: string[]): string =>
     execFileSync('bun', ['--bun', COMMAND, ...args], {

@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createTemporaryDirectory } from '../support/context.ts';
 import { startScriptedService, success } from '../support/scripted-service.ts';
 import { onTerminal } from '../support/terminals/terminal-command.ts';
 
-const KEY = 'pr_a-key-nobody-may-see';
+const SECRET_KEY = 'pr_a-key-nobody-may-see';
 
 async function startLoginService() {
   const scripted = await startScriptedService([
     {
-      expect: { path: '/resources', headers: { authorization: `Bearer ${KEY}` } },
+      expect: { path: '/resources', headers: { authorization: `Bearer ${SECRET_KEY}` } },
       answer: success({ hash: 'h', resources: { models: [] } }),
       times: 'any',
     },
@@ -19,30 +19,32 @@ async function startLoginService() {
   return scripted;
 }
 
-it('asks for the key without showing it', async () => {
+it('login asks for the key without showing it', async () => {
   const home = createTemporaryDirectory();
   const { origin } = await startLoginService();
   const terminal = onTerminal(['login', '--no-keychain', '--base-url', origin], { home });
   await terminal.waitForScreen(`? API key for ${new URL(origin).host}`);
-  terminal.type(`${KEY}\r`);
+  terminal.type(`${SECRET_KEY}\r`);
 
   expect(await terminal.exit()).toBe(0);
-  expect(terminal.raw()).not.toContain(KEY);
+  expect(terminal.raw()).not.toContain(SECRET_KEY);
   expect(terminal.text()).toContain('Logged in to');
-  expect(readFileSync(path.join(home, 'config/credentials.json'), 'utf8')).toContain(KEY);
+  expect(readFileSync(path.join(home, 'config/credentials.json'), 'utf8')).toContain(SECRET_KEY);
 });
 
-it('ends at Ctrl-C with nothing stored', async () => {
+it('login ends at Ctrl-C with nothing stored', async () => {
   const { origin, calls } = await startLoginService();
-  const terminal = onTerminal(['login', '--base-url', origin]);
+  const home = createTemporaryDirectory();
+  const terminal = onTerminal(['login', '--base-url', origin], { home });
   await terminal.waitFor('API key for');
   terminal.press('ctrl+c');
   expect(await terminal.exit()).toBe(130);
   expect(terminal.text()).toContain('Cancelled.');
   expect(calls).toEqual([]);
+  expect(existsSync(path.join(home, 'config/credentials.json'))).toBe(false);
 });
 
-it('asks for the address on one line, which offers no editor', async () => {
+it('login asks for the address on one line, which offers no editor', async () => {
   const { baseUrl } = await startLoginService();
   const terminal = onTerminal(['login', '--no-keychain']);
   await terminal.waitFor('? address of the service');
@@ -51,7 +53,7 @@ it('asks for the address on one line, which offers no editor', async () => {
 
   terminal.type(`${baseUrl}\r`);
   await terminal.waitFor('? API key for');
-  terminal.type(`${KEY}\r`);
+  terminal.type(`${SECRET_KEY}\r`);
 
   expect(await terminal.exit()).toBe(0);
 });

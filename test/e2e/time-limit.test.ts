@@ -8,7 +8,7 @@ import { failure, startScriptedServiceForTest } from '../support/scripted-servic
 import { buildServiceEnv } from '../support/service-for-test.ts';
 import { isPosix } from '../support/system.ts';
 
-const ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const RUN_ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
 describe('--timeout', () => {
   async function runWithSilentService(command: string): Promise<CommandOutcome> {
@@ -30,7 +30,7 @@ describe('--timeout', () => {
     'account',
     'api GET /me',
     'run tea',
-    `run ${ID}`,
+    `run ${RUN_ID}`,
     'batch tea --from rows.csv',
     'compare tea tea --from rows.csv',
     'test',
@@ -50,7 +50,7 @@ describe('--timeout', () => {
       ['run hello -i name=@pipe'],
       ['run describe --image pipe'],
       ['batch hello --from pipe --format csv'],
-    ])('bounds %s if nobody writes to the pipe', async command => {
+    ])('bounds %s if nobody writes to the pipe that it reads', async command => {
     const home = createTemporaryDirectory();
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
     const { code, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], {
@@ -60,16 +60,17 @@ describe('--timeout', () => {
   });
 
   it.each([
-    [50, '50 seconds', 'Allow more time with --timeout.'],
-    [90, '90 seconds', 'Try again in 90 seconds.'],
-    [86_401, 'more than a day', 'Try again in more than a day.'],
+    { retryAfter: '50', wait: '50 seconds', hint: 'Allow more time with --timeout.' },
+    { retryAfter: '90', wait: '90 seconds', hint: 'Try again in 90 seconds.' },
+    { retryAfter: '86401', wait: 'more than a day', hint: 'Try again in more than a day.' },
   ])(
-    'ends at once if the service asks to wait longer than that: %i s',
-    async (asked, wait, hint) => {
-      const headers = { 'retry-after': String(asked) };
+    'ends the command before a wait that the service asks for and that is longer: $retryAfter s',
+    async ({ retryAfter, wait, hint }) => {
+      const headers = { 'retry-after': retryAfter };
       const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, headers);
       const service = await startScriptedServiceForTest({ answer: busy });
 
+      // Only the time limit is waited for, and not to its end.
       const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
         new Promise((_, reject) => {
           expect(ms).toBe(40_000);
