@@ -11,6 +11,9 @@ import {
   type ProviderHandler,
 } from '../../support/providers/fake-provider.ts';
 import { createJob, type JobOptions, providerAt } from '../job.ts';
+import { EndlessAnswer } from './endless-answer.ts';
+
+const MIB = 1024 * 1024;
 
 let provider: FakeProvider;
 
@@ -47,20 +50,22 @@ function ask(
 
 /** Answers with server-sent events, and sends nothing after the last. */
 const sendEvents =
-  (...list: object[]): ProviderHandler =>
+  (...events: object[]): ProviderHandler =>
   response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of list) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
     response.end();
   };
 
+type AmazonEvent = [type: string, value: object];
+
 /** Answers with events in Amazon's binary form. */
 const sendAmazonFrames =
-  (...list: [type: string, value: object][]): ProviderHandler =>
+  (...events: AmazonEvent[]): ProviderHandler =>
   response => {
     const codec = new EventStreamCodec(toUtf8, fromUtf8);
     response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
-    const bytes = list.map(([type, value]) =>
+    const frames = events.map(([type, value]) =>
       codec.encode({
         headers: {
           ':message-type': {
@@ -76,10 +81,11 @@ const sendAmazonFrames =
       }),
     );
 
-    // The pieces end anywhere within the events.
-    const all = Buffer.concat(bytes);
-    for (let start = 0; start < all.length; start += 7) {
-      response.write(all.subarray(start, start + 7));
+    // Pieces of seven bytes end anywhere within the frames.
+    const pieceLength = 7;
+    const bytes = Buffer.concat(frames);
+    for (let start = 0; start < bytes.length; start += pieceLength) {
+      response.write(bytes.subarray(start, start + pieceLength));
     }
 
     response.end();
@@ -89,6 +95,13 @@ const getLastError = ({ outputs }: EngineResult): string => {
   const output = outputs.at(-1);
   return output?.type === 'error' ? output.message : '';
 };
+
+/** Expects this text alone; doesn't print the long texts if they differ. */
+function expectOneText(outputs: EngineResult['outputs'], text: string): void {
+  expect(outputs).toHaveLength(1);
+  const [output] = outputs;
+  expect(output?.type === 'text' && output.text === text).toBe(true);
+}
 
 describe('an answer of Responses', () => {
   const target = { interfaceName: 'openai-responses', id: 'gpt-5' } as const;
@@ -121,18 +134,22 @@ describe('an answer of Responses', () => {
     ...more,
   });
 
-  it('is read, unknown parts included, and not stored by the provider', async () => {
-    const result = await ask(target, { body: completeResponse() });
-    expect(result).toMatchObject({
+  it('is read, though it has parts of unknown types', async () => {
+    expect(await ask(target, { body: completeResponse() })).toMatchObject({
       outputs: [{ type: 'text', text: 'Hello' }],
       usage: { input: 10, output: 6, cached: 4, tier: 'default' },
       hasFailed: false,
     });
-
     expect(provider.requests[0]?.path).toBe('/v1/responses');
-    expect(provider.body()).toMatchObject({ store: false });
     expect(provider.body()).not.toHaveProperty('include');
+  });
 
+  it('is not stored by the provider', async () => {
+    await ask(target, { body: completeResponse() });
+    expect(provider.body()).toMatchObject({ store: false });
+  });
+
+  it('is stored by the provider if the run asks for that', async () => {
     await ask({ ...target, runOptions: { store: true } }, { body: completeResponse() });
     expect(provider.body()).toMatchObject({ store: true });
   });
@@ -147,48 +164,66 @@ describe('an answer of Responses', () => {
   });
 
   it.each([
-    [{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, /token limit/],
-    [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, /content filter/],
-    [{ status: 'failed', error: { code: 'server_error', message: 'oh no' } }, /error: oh no/],
-    [{ status: 'cancelled' }, /ended its answer/],
-  ])('that is not whole fails the run: %j', async (more, message) => {
-    const result = await ask(target, { body: completeResponse(more) });
+    {
+      what: 'is cut off at its limit',
+      fields: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      message: 'token limit',
+    },
+    {
+      what: 'is filtered',
+      fields: { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
+      message: 'content filter',
+    },
+    {
+      what: 'is an error',
+      fields: { status: 'failed', error: { code: 'server_error', message: 'oh no' } },
+      message: 'error: oh no',
+    },
+    { what: 'is cancelled', fields: { status: 'cancelled' }, message: 'ended its answer' },
+  ])('fails the run if it $what', async ({ fields, message }) => {
+    const result = await ask(target, { body: completeResponse(fields) });
     expect(result.hasFailed).toBe(true);
-    expect(getLastError(result)).toMatch(message);
+    expect(getLastError(result)).toContain(message);
     expect(getLastError(result)).toContain('it may have been paid for');
   });
 
-  it('is shown piece by piece, and fails without its last event', async () => {
-    const pieces: string[] = [];
-    const onText = (piece: string): void => void pieces.push(piece);
+  describe('as a stream', () => {
+    const onText = (): void => {};
     const deltas = ['Hel', 'lo'].map(delta => ({
       type: 'response.output_text.delta',
       delta,
       item_id: 'm',
     }));
 
-    const doneEvent = { type: 'response.completed', response: completeResponse() };
-    const result = await ask({ ...target, onText }, sendEvents(...deltas, doneEvent));
-
-    expect(pieces).toEqual(['Hel', 'lo']);
-    expect(result).toMatchObject({
-      outputs: [{ text: 'Hello' }],
-      usage: { output: 6 },
-      hasFailed: false,
+    it('is shown piece by piece', async () => {
+      const pieces: string[] = [];
+      const completedEvent = { type: 'response.completed', response: completeResponse() };
+      const result = await ask(
+        { ...target, onText: piece => void pieces.push(piece) },
+        sendEvents(...deltas, completedEvent),
+      );
+      expect(pieces).toEqual(['Hel', 'lo']);
+      expect(result).toMatchObject({
+        outputs: [{ text: 'Hello' }],
+        usage: { output: 6 },
+        hasFailed: false,
+      });
     });
 
-    const brokenRun = await ask({ ...target, onText }, sendEvents(...deltas));
-    expect(brokenRun).toMatchObject({
-      outputs: [{ text: 'Hello' }, { type: 'error' }],
-      hasFailed: true,
+    it('fails the run, which keeps the text, without its last event', async () => {
+      const result = await ask({ ...target, onText }, sendEvents(...deltas));
+      expect(result).toMatchObject({
+        outputs: [{ text: 'Hello' }, { type: 'error' }],
+        hasFailed: true,
+      });
+      expect(getLastError(result)).toContain('ended its answer');
     });
-    expect(getLastError(brokenRun)).toMatch(/ended its answer/);
 
-    const failedRun = await ask(
-      { ...target, onText },
-      sendEvents(...deltas, { type: 'error', message: 'oh no' }),
-    );
-    expect(getLastError(failedRun)).toMatch(/error: oh no; it may have been paid for/);
+    it('fails the run if it ends in an error', async () => {
+      const errorEvent = { type: 'error', message: 'oh no' };
+      const result = await ask({ ...target, onText }, sendEvents(...deltas, errorEvent));
+      expect(getLastError(result)).toContain('error: oh no; it may have been paid for');
+    });
   });
 
   it('may be JSON though a stream was requested', async () => {
@@ -210,7 +245,7 @@ describe('an answer of generateContent', () => {
     usageMetadata: { promptTokenCount: 10, ...usage },
   });
 
-  it('counts what was thought, and keeps it out of the text', async () => {
+  it('counts its thoughts, and keeps them out of the text', async () => {
     const body = chunk(
       [{ text: 'hm', thought: true }, { text: 'Hello' }],
       { finishReason: 'STOP' },
@@ -250,17 +285,33 @@ describe('an answer of generateContent', () => {
   });
 
   it.each([
-    [chunk([{ text: 'x' }], { finishReason: 'MAX_TOKENS' }), /token limit/],
-    [chunk([{ text: 'x' }], { finishReason: 'PROHIBITED_CONTENT' }), /content filter/],
-    [{ promptFeedback: { blockReason: 'SAFETY' } }, /refused: the prompt is blocked \(SAFETY\)/],
-    [{ error: { code: 503, message: 'oh no' } }, /error: oh no/],
-  ])('that is not whole fails the run: %j', async (body, message) => {
+    {
+      what: 'is cut off at its limit',
+      body: chunk([{ text: 'x' }], { finishReason: 'MAX_TOKENS' }),
+      message: 'token limit',
+    },
+    {
+      what: 'is filtered',
+      body: chunk([{ text: 'x' }], { finishReason: 'PROHIBITED_CONTENT' }),
+      message: 'content filter',
+    },
+    {
+      what: 'is a blocked prompt',
+      body: { promptFeedback: { blockReason: 'SAFETY' } },
+      message: 'refused: the prompt is blocked (SAFETY)',
+    },
+    {
+      what: 'is an error',
+      body: { error: { code: 503, message: 'oh no' } },
+      message: 'error: oh no',
+    },
+  ])('fails the run if it $what', async ({ body, message }) => {
     const result = await ask(target, { body });
     expect(result.hasFailed).toBe(true);
-    expect(getLastError(result)).toMatch(message);
+    expect(getLastError(result)).toContain(message);
   });
 
-  it('counts as whole if its reason to stop is unknown, and a warning names the reason', async () => {
+  it('is complete if its reason to stop is unknown, and a warning names the reason', async () => {
     const { hasFailed, warnings } = await ask(target, {
       body: chunk([{ text: 'x' }], { finishReason: 'TIRED' }),
     });
@@ -268,27 +319,29 @@ describe('an answer of generateContent', () => {
     expect(warnings).toEqual([expect.stringContaining('(TIRED)') as string]);
   });
 
-  it('is shown piece by piece, and fails without a reason to stop', async () => {
+  describe('as a stream', () => {
     const onText = (): void => {};
-    const doneEvent = chunk(
+    const firstEvent = chunk([{ text: 'Hel' }]);
+    const lastEvent = chunk(
       [{ text: 'lo' }],
       { finishReason: 'STOP' },
       { candidatesTokenCount: 2 },
     );
 
-    expect(
-      await ask({ ...target, onText }, sendEvents(chunk([{ text: 'Hel' }]), doneEvent)),
-    ).toMatchObject({
-      outputs: [{ text: 'Hello' }],
-      hasFailed: false,
+    it('is the text of its events', async () => {
+      const result = await ask({ ...target, onText }, sendEvents(firstEvent, lastEvent));
+      expect(result).toMatchObject({ outputs: [{ text: 'Hello' }], hasFailed: false });
+      expect(provider.requests[0]?.path).toContain(':streamGenerateContent');
     });
-    expect(provider.requests[0]?.path).toContain(':streamGenerateContent');
 
-    const brokenRun = await ask({ ...target, onText }, sendEvents(chunk([{ text: 'Hel' }])));
-    expect(getLastError(brokenRun)).toMatch(/ended its answer/);
+    it('fails the run without a reason to stop', async () => {
+      const result = await ask({ ...target, onText }, sendEvents(firstEvent));
+      expect(result.hasFailed).toBe(true);
+      expect(getLastError(result)).toContain('ended its answer');
+    });
   });
 
-  it('may be a picture', async () => {
+  it('may be an image', async () => {
     const data = png(2, 2).toString('base64');
     const body = chunk([{ inlineData: { mimeType: 'image/png', data } }], { finishReason: 'STOP' });
     const model = { modality: 'image', id: 'gemini-2.5-flash-image' } as const;
@@ -346,29 +399,38 @@ describe('Bedrock', () => {
     ]);
   });
 
-  it('streams in its own form, and a stream without its counts fails', async () => {
+  describe('by a stream of Converse', () => {
     const onText = (): void => {};
-    const text = ['Hel', 'lo'].map((piece): [string, object] => [
-      'contentBlockDelta',
-      { contentBlockIndex: 0, delta: { text: piece } },
-    ]);
-    const stop: [string, object] = ['messageStop', { stopReason: 'end_turn' }];
-    const counts: [string, object] = ['metadata', { usage: { inputTokens: 6, outputTokens: 2 } }];
+    const text = ['Hel', 'lo'].map(
+      (piece): AmazonEvent => [
+        'contentBlockDelta',
+        { contentBlockIndex: 0, delta: { text: piece } },
+      ],
+    );
+    const stop: AmazonEvent = ['messageStop', { stopReason: 'end_turn' }];
+    const counts: AmazonEvent = ['metadata', { usage: { inputTokens: 6, outputTokens: 2 } }];
 
-    expect(await ask({ ...nova, onText }, sendAmazonFrames(...text, stop, counts))).toMatchObject({
-      outputs: [{ text: 'Hello' }],
-      usage: { input: 6, output: 2 },
-      hasFailed: false,
+    it('answers with text and counts', async () => {
+      const result = await ask({ ...nova, onText }, sendAmazonFrames(...text, stop, counts));
+      expect(result).toMatchObject({
+        outputs: [{ text: 'Hello' }],
+        usage: { input: 6, output: 2 },
+        hasFailed: false,
+      });
     });
 
-    expect(getLastError(await ask({ ...nova, onText }, sendAmazonFrames(...text, stop)))).toMatch(
-      /ended its answer/,
-    );
+    it('fails the run without its counts', async () => {
+      const result = await ask({ ...nova, onText }, sendAmazonFrames(...text, stop));
+      expect(result.hasFailed).toBe(true);
+      expect(getLastError(result)).toContain('ended its answer');
+    });
 
-    const exception: [string, object] = ['throttlingException', { message: 'slow down' }];
-    expect(
-      getLastError(await ask({ ...nova, onText }, sendAmazonFrames(...text, exception))),
-    ).toMatch(/error: slow down/);
+    it('fails the run if it ends in an exception', async () => {
+      const exception: AmazonEvent = ['throttlingException', { message: 'slow down' }];
+      const result = await ask({ ...nova, onText }, sendAmazonFrames(...text, exception));
+      expect(result.hasFailed).toBe(true);
+      expect(getLastError(result)).toContain('error: slow down');
+    });
   });
 
   it("asks Claude in Anthropic's own form", async () => {
@@ -378,10 +440,12 @@ describe('Bedrock', () => {
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
       { type: 'message_stop' },
-    ].map((event): [string, object] => [
-      'chunk',
-      { bytes: Buffer.from(JSON.stringify(event)).toString('base64') },
-    ]);
+    ].map(
+      (event): AmazonEvent => [
+        'chunk',
+        { bytes: Buffer.from(JSON.stringify(event)).toString('base64') },
+      ],
+    );
 
     expect(await ask({ ...claude, onText }, sendAmazonFrames(...claudeEvents))).toMatchObject({
       outputs: [{ text: 'Hello' }],
@@ -449,45 +513,38 @@ describe('an answer of Chat Completions', () => {
     expect(readUsage).toMatchObject({ input: 10, output: 9 });
   });
 
-  it("has the provider's own figure of what it cost", async () => {
-    const counts = { prompt_tokens: 1, completion_tokens: 1 };
-    const askWithUsage = (more: object): Promise<EngineResult> =>
-      ask(target, { body: { choices: [choice('x')], usage: { ...counts, ...more } } });
-    expect((await askWithUsage({ cost: 0.25 })).usage?.dollars).toBe(0.25);
-    expect((await askWithUsage({ cost_in_usd_ticks: 10_000_000_000 })).usage?.dollars).toBe(1);
+  it.each([
+    { field: { cost: 0.25 }, dollars: 0.25 },
+    { field: { cost_in_usd_ticks: 10_000_000_000 }, dollars: 1 },
+  ])("has the provider's own figure of what it cost: $field", async ({ field, dollars }) => {
+    const usage = { prompt_tokens: 1, completion_tokens: 1, ...field };
+    const result = await ask(target, { body: { choices: [choice('x')], usage } });
+    expect(result.usage?.dollars).toBe(dollars);
   });
 
-  it('fails if its stream ends without [DONE], even after a finish_reason', async () => {
+  describe('as a stream', () => {
+    const onText = (): void => {};
     const delta = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
-    expect(getLastError(await ask({ ...target, onText: () => {} }, sendEvents(delta)))).toMatch(
-      /ended its answer/,
-    );
-    const failedRun = await ask(
-      { ...target, onText: () => {} },
-      sendEvents(delta, { error: { message: 'oh no' } }),
-    );
-    expect(getLastError(failedRun)).toMatch(/error: oh no/);
+
+    it('fails the run if it ends without [DONE], even after a finish_reason', async () => {
+      const result = await ask({ ...target, onText }, sendEvents(delta));
+      expect(getLastError(result)).toContain('ended its answer');
+    });
+
+    it('fails the run if it ends in an error, even after a finish_reason', async () => {
+      const errorEvent = { error: { message: 'oh no' } };
+      const result = await ask({ ...target, onText }, sendEvents(delta, errorEvent));
+      expect(getLastError(result)).toContain('error: oh no');
+    });
   });
 
   it('is not read on once a line of its stream is too long', async () => {
-    const piece = Buffer.alloc(1024, 'a');
-    let sent = 0;
-    const endless: ProviderHandler = response => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write('data: ');
-      const more = (): void => {
-        sent += 1;
-        if (sent < 100_000 && !response.destroyed) response.write(piece, more);
-      };
-      more();
-    };
-
-    const result = await ask({ ...target, onText: () => {} }, endless);
+    // A line without end, in pieces of one KiB: 8 MiB are read, and some wait in buffers.
+    const answer = new EndlessAnswer('text/event-stream', Buffer.alloc(1024, 'a'), 100 * MIB);
+    const result = await ask({ ...target, onText: () => {} }, answer.handler);
     expect(getLastError(result)).toContain('a line of its stream is larger than 8 MiB');
-    expect(sent).toBeLessThan(20_000);
+    expect(answer.sentBytes).toBeLessThan(20 * MIB);
   });
-
-  const MIB = 1024 * 1024;
 
   const chatAnswer = (content: string): ProviderAnswer => ({
     body: { choices: [{ message: { content } }] },
@@ -500,33 +557,36 @@ describe('an answer of Chat Completions', () => {
     return { headers: { 'content-type': type }, body: `${body}data: [DONE]\n\n` };
   };
 
-  it('may hold 8 MiB of text, counted in UTF-8', async () => {
-    const half = 'é'.repeat(2 * MIB);
-    for (const answer of [chatAnswer(half + half), chatStream([half, half])]) {
-      const { outputs, hasFailed } = await ask({ ...target, onText: () => {} }, answer);
-      expect(hasFailed).toBe(false);
-      expect(outputs).toHaveLength(1);
-      const [output] = outputs;
-      expect(output?.type === 'text' && output.text === half + half).toBe(true);
-    }
+  const longText = 'é'.repeat(4 * MIB);
+
+  it.each([
+    { form: 'JSON', answer: chatAnswer(longText) },
+    {
+      form: 'a stream',
+      answer: chatStream([longText.slice(0, 2 * MIB), longText.slice(2 * MIB)]),
+    },
+  ])('may hold 8 MiB of text, counted in UTF-8, as $form', async ({ answer }) => {
+    const { outputs, hasFailed } = await ask({ ...target, onText: () => {} }, answer);
+    expect(hasFailed).toBe(false);
+    expectOneText(outputs, longText);
   });
 
   it('fails with more text, names the limit and keeps the text that had come', async () => {
     const half = 'a'.repeat(4 * MIB);
-    const pieces: number[] = [];
-    const onText = (piece: string): void => void pieces.push(piece.length);
-    const stream = await ask({ ...target, onText }, chatStream([half, half, 'b']));
+    const shownLengths: number[] = [];
+    const onText = (piece: string): void => void shownLengths.push(piece.length);
+    const result = await ask({ ...target, onText }, chatStream([half, half, 'b']));
 
-    expect(stream.hasFailed).toBe(true);
-    expect(getLastError(stream)).toContain('returned more than 8 MiB of text');
-    expect(
-      stream.outputs.map(output => (output.type === 'text' ? output.text.length : output.type)),
-    ).toEqual([8 * MIB, 'error']);
-    expect(pieces).toEqual([4 * MIB, 4 * MIB]);
+    expect(result.hasFailed).toBe(true);
+    expect(getLastError(result)).toContain('returned more than 8 MiB of text');
+    expectOneText(result.outputs.slice(0, -1), half + half);
+    expect(shownLengths).toEqual([4 * MIB, 4 * MIB]);
+  });
 
-    const whole = await ask(target, chatAnswer(`${half}${half}b`));
-    expect(whole.outputs.map(({ type }) => type)).toEqual(['error']);
-    expect(getLastError(whole)).toContain('returned more than 8 MiB of text');
+  it('fails with more text as JSON, of which it keeps nothing', async () => {
+    const result = await ask(target, chatAnswer('a'.repeat(8 * MIB + 1)));
+    expect(result.outputs.map(({ type }) => type)).toEqual(['error']);
+    expect(getLastError(result)).toContain('returned more than 8 MiB of text');
   });
 
   it('is read as a stream even if its type does not say that it is one', async () => {
@@ -535,9 +595,6 @@ describe('an answer of Chat Completions', () => {
       { ...target, onText: () => {} },
       chatStream(contents, 'text/plain'),
     );
-    const [output] = outputs;
-
-    expect(outputs).toHaveLength(1);
-    expect(output?.type === 'text' && output.text === contents.join('')).toBe(true);
+    expectOneText(outputs, contents.join(''));
   });
 });
