@@ -145,18 +145,24 @@ describe.runIf(isPosix)('the action', () => {
   });
 
   it.each([
-    ['a link', 'answer.txt', 'answer.txt'],
-    ['a folder that is a link', 'out', 'out/answer.txt'],
-    ['a link in the middle', 'out/in', 'out/in/deep/answer.txt'],
-    ['a link to nothing', 'answer.txt', 'answer.txt', 'nothing'],
-  ])('writes no answer over %s, and runs nothing then', async (_, link, file, target = 'file') => {
+    { name: 'a link', link: 'answer.txt', target: 'file', responseFile: 'answer.txt' },
+    { name: 'a link to nothing', link: 'answer.txt', target: 'none', responseFile: 'answer.txt' },
+    { name: 'a folder that is a link', link: 'out', target: '.', responseFile: 'out/answer.txt' },
+    {
+      name: 'a link in the middle',
+      link: 'out/in',
+      target: '.',
+      responseFile: 'out/in/deep/answer.txt',
+    },
+  ])('writes no answer over $name, and runs nothing then', async scene => {
+    const { link, target, responseFile } = scene;
     const outside = createTemporaryDirectory();
     writeFileSync(path.join(outside, 'file'), 'former');
     const home = createTemporaryDirectory();
     mkdirSync(path.dirname(path.join(home, link)), { recursive: true });
-    symlinkSync(link === file ? path.join(outside, target) : outside, path.join(home, link));
+    symlinkSync(path.join(outside, target), path.join(home, link));
     const workspace = { GITHUB_WORKSPACE: home };
-    const step = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
+    const step = await runStep({ ...HELLO, 'response-file': responseFile }, FILES, workspace);
 
     expect(step.outputs).toEqual({});
     expect(step.code).toBe(EXIT.usage);
@@ -390,12 +396,17 @@ describe.runIf(isPosix)('the action', () => {
   });
 
   it.each([
-    [{ version: '1 --call=touch' }, 'The input version is not a version of promptrun'],
-    [
-      { registry: 'http://npm.example.com', version: '1.0.0' },
-      'The input registry must be an https URL',
-    ],
-  ])('refuses %j', async (inputs, message) => {
+    {
+      name: 'a version with a flag behind it',
+      inputs: { version: '1 --call=touch' },
+      message: 'The input version is not a version of promptrun',
+    },
+    {
+      name: 'a registry without TLS',
+      inputs: { registry: 'http://npm.example.com', version: '1.0.0' },
+      message: 'The input registry must be an https URL',
+    },
+  ])('refuses $name', async ({ inputs, message }) => {
     const { code, log } = await runStep({ test: '.', ...inputs }, {}, createUnbuiltEnv(FAKE_NPM));
     expect(log).toBe(`::error title=promptrun::${message}\n`);
     expect(code).toBe(EXIT.usage);

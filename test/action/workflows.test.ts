@@ -42,7 +42,7 @@ describe('the workflows for GitHub', () => {
     expect(findings.filter(({ message }) => !NEWER.test(message))).toEqual([]);
   });
 
-  it('the release takes actions by their digests only', () => {
+  it('of the release take actions by their digests only', () => {
     const release = readFileSync(path.join(WORKFLOWS, 'release.yml'), 'utf8');
     const actions = [...release.matchAll(/uses: (.*)/gu)].map(([, action = '']) => action);
     expect(actions.length).toBeGreaterThan(5);

@@ -11,12 +11,15 @@ import {
 import { createTemporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
+/** The size of the file in the folder. */
+const FILE_BYTES = 10;
+
 /** Returns a folder with a file, a way to it over a link, and a file elsewhere. */
 function createScene() {
   const home = createTemporaryDirectory();
   const folder = path.join(home, 'folder');
   mkdirSync(path.join(folder, 'in'), { recursive: true });
-  writeFileSync(path.join(folder, 'in/file'), 'ten letters'.slice(0, 10));
+  writeFileSync(path.join(folder, 'in/file'), 'x'.repeat(FILE_BYTES));
   writeFileSync(path.join(home, 'folder-2'), 'elsewhere');
   symlinkSync('folder', path.join(home, 'linked'));
 
@@ -40,7 +43,10 @@ describe('a file that another one names', () => {
       path.join(home, 'linked/in/../way/file'),
     ]) {
       for (const base of [folder, path.join(home, 'linked')]) {
-        expect(inspectNamedFile(file, base, 10)).toEqual({ realPath: real, fault: undefined });
+        expect(inspectNamedFile(file, base, FILE_BYTES)).toEqual({
+          realPath: real,
+          fault: undefined,
+        });
       }
     }
   });
@@ -55,8 +61,8 @@ describe('a file that another one names', () => {
   ])('is refused if it lies %s', (_, createFile) => {
     const scene = createScene();
     const file = path.resolve(scene.folder, createFile(scene));
-    expect(inspectNamedFile(file, scene.folder, 10).fault).toBe('outside');
-    expect(inspectNamedFile(file, undefined, 10).fault).toBeUndefined();
+    expect(inspectNamedFile(file, scene.folder, FILE_BYTES).fault).toBe('outside');
+    expect(inspectNamedFile(file, undefined, FILE_BYTES).fault).toBeUndefined();
     expect(isBelow(scene.folder, file)).toBe(false);
   });
 
@@ -65,28 +71,36 @@ describe('a file that another one names', () => {
     const folder = path.join(home, 'folder');
     mkdirSync(folder);
 
-    expect(inspectNamedFile(path.join(folder, '../no/file'), folder, 10).fault).toBe('outside');
+    expect(inspectNamedFile(path.join(folder, '../no/file'), folder, FILE_BYTES).fault).toBe(
+      'outside',
+    );
 
     for (const [file, base] of [
       ['no/file', folder],
       ['../no', undefined],
     ] as const) {
-      expect(() => inspectNamedFile(path.join(folder, file), base, 10)).toThrow('ENOENT');
+      expect(() => inspectNamedFile(path.join(folder, file), base, FILE_BYTES)).toThrow('ENOENT');
     }
   });
 
   it.runIf(hasLinks)('is refused if a missing file would lie outside over a link', () => {
     const { folder, link } = createScene();
-    expect(inspectNamedFile(`${link('up', '..')}/no`, folder, 10).fault).toBe('outside');
-    expect(() => inspectNamedFile(`${link('way', 'in')}/no`, folder, 10)).toThrow('ENOENT');
+    expect(inspectNamedFile(`${link('up', '..')}/no`, folder, FILE_BYTES).fault).toBe('outside');
+    expect(() => inspectNamedFile(`${link('way', 'in')}/no`, folder, FILE_BYTES)).toThrow('ENOENT');
   });
 
   it.runIf(isPosix)('is regular and of bounded size', () => {
     const { folder, link } = createScene();
-    expect(inspectNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
-    expect(inspectNamedFile(path.join(folder, 'in'), folder, 9).fault).toBe('irregular');
-    expect(inspectNamedFile(link('zero', '/dev/null'), undefined, 9).fault).toBe('irregular');
-    expect(inspectNamedFile(link('loop', 'loop'), folder, 9).fault).toBe('irregular');
+    expect(inspectNamedFile(path.join(folder, 'in/file'), folder, FILE_BYTES - 1).fault).toBe(
+      'large',
+    );
+    expect(inspectNamedFile(path.join(folder, 'in'), folder, FILE_BYTES - 1).fault).toBe(
+      'irregular',
+    );
+    expect(inspectNamedFile(link('zero', '/dev/null'), undefined, FILE_BYTES - 1).fault).toBe(
+      'irregular',
+    );
+    expect(inspectNamedFile(link('loop', 'loop'), folder, FILE_BYTES - 1).fault).toBe('irregular');
   });
 
   it('is not on another computer or a device of Windows', () => {

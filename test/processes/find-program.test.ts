@@ -19,17 +19,24 @@ beforeEach(() => {
 });
 
 describe.runIf(isPosix)('a program', () => {
+  /** Names the folders a and b, and before them relative ones, which are passed over. */
+  const createEnv = (): Record<string, string> => ({
+    PATH: ['.', '', 'a', path.join(home, 'a'), path.join(home, 'b')].join(path.delimiter),
+  });
+
   it.each([
-    ['tool', 'a/tool'],
-    ['only', 'b/only'],
-    ['plain', undefined],
-    ['folder', undefined],
-    ['missing', undefined],
-  ])('%s is found at %s', (name, place) => {
-    const env = {
-      PATH: ['.', '', 'a', path.join(home, 'a'), path.join(home, 'b')].join(path.delimiter),
-    };
-    expect(findProgram(name, env, 'linux')).toBe(place && path.join(home, place));
+    { name: 'tool', place: 'a/tool' },
+    { name: 'only', place: 'b/only' },
+  ])('$name is found at $place', ({ name, place }) => {
+    expect(findProgram(name, createEnv(), 'linux')).toBe(path.join(home, place));
+  });
+
+  it.each([
+    { name: 'plain', reason: 'nobody may execute it' },
+    { name: 'folder', reason: 'it is a folder' },
+    { name: 'missing', reason: 'no folder has it' },
+  ])('$name is not found, because $reason', ({ name }) => {
+    expect(findProgram(name, createEnv(), 'linux')).toBeUndefined();
   });
 
   it('is not looked for in the working directory', () => {

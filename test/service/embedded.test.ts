@@ -90,16 +90,22 @@ test('stores a free run together with its end, so that a kill leaves nothing unf
   expect(existsSync(locksFolder)).toBe(true);
 });
 
-describe('refuses in the envelope, as over HTTP,', () => {
-  test.each([
-    ['POST', '/runs', '{', 400],
-    ['POST', '/runs', '{}', 422],
-    ['POST', '/runs', ' '.repeat(MAX_BODY_BYTES + 1), 413],
-    ['GET', '/nowhere', undefined, 404],
-    ['GET', '/media/x.png', undefined, 404],
-    ['GET', '/runs?limit=0', undefined, 422],
-    ['GET', '/prompts/%zz', undefined, 400],
-  ])('%s %s', async (method, target, body, http) => {
+describe('refuses, with the same envelope as over HTTP,', () => {
+  test.each<{ name: string; method: string; target: string; body?: string; http: number }>([
+    { name: 'a body that is not JSON', method: 'POST', target: '/runs', body: '{', http: 400 },
+    { name: 'a body without its fields', method: 'POST', target: '/runs', body: '{}', http: 422 },
+    {
+      name: 'a body that is too large',
+      method: 'POST',
+      target: '/runs',
+      body: ' '.repeat(MAX_BODY_BYTES + 1),
+      http: 413,
+    },
+    { name: 'an unknown path', method: 'GET', target: '/nowhere', http: 404 },
+    { name: 'unknown media', method: 'GET', target: '/media/x.png', http: 404 },
+    { name: 'an invalid limit', method: 'GET', target: '/runs?limit=0', http: 422 },
+    { name: 'a path that is badly encoded', method: 'GET', target: '/prompts/%zz', http: 400 },
+  ])('$name', async ({ method, target, body, http }) => {
     const embeddedAnswer = await call(method, target, { body });
     const served = await TestService.forTest({ dataDir, clock });
     const servedAnswer = await fetch(`${served.service.url}${target}`, {

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { withStore } from '../../src/service/local-store.ts';
 import { healthRoutes } from '../../src/service/routes/health.ts';
@@ -138,24 +138,23 @@ test('/readyz asks the store, and fails if the store does not answer soon', asyn
   await expect(lateAnswer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-test('a port that is in use is named, with what to do', async () => {
+test.each([
+  { flag: '--port', createOptions: (port: number) => ({ port }) },
+  {
+    flag: '--metrics',
+    createOptions: (port: number) => ({ port: 0, metricsAddress: { host: '127.0.0.1', port } }),
+  },
+])('a port of $flag that is in use is named, with what to do', async ({ flag, createOptions }) => {
   const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
   await new Promise(resolve => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
 
-  const metricsAddress = { host: '127.0.0.1', port };
-  for (const [flag, address] of Object.entries({
-    '--port': { port },
-    '--metrics': { port: 0, metricsAddress },
-  })) {
-    await expect(
-      startService({ dataDir: createTemporaryDataDir(), ...address, env: {} }),
-    ).rejects.toThrow(
-      `can't listen on 127.0.0.1:${port}: the port is in use; choose another one with ${flag}, or 0`,
-    );
-  }
-
-  other.close();
+  await expect(
+    startService({ dataDir: createTemporaryDataDir(), ...createOptions(port), env: {} }),
+  ).rejects.toThrow(
+    `can't listen on 127.0.0.1:${port}: the port is in use; choose another one with ${flag}, or 0`,
+  );
 });
 
 describe('a disk that is full while the service runs', () => {
@@ -207,10 +206,10 @@ describe('a disk that is full while the service runs', () => {
     });
 
     await clock.waitForSleep(5000);
-    const empty = await fillDisk(service.dataDir);
+    const makeRoom = await fillDisk(service.dataDir);
     clock.advance(5000);
     await clock.waitForSleep(250);
-    empty();
+    makeRoom();
     clock.advance(250);
 
     expect((await creation).data.runStatus).toBe('succeeded');

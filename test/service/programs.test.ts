@@ -42,7 +42,7 @@ async function createRun(url: string, key: string, promptVersionId: string): Pro
 }
 
 test('a serve with several users runs programs only with --allow-programs', async () => {
-  const { dataDir, countStarts: starts } = createBotModel('console.log("Hi")');
+  const { dataDir, countStarts } = createBotModel('console.log("Hi")');
   const env = { PATH: process.env['PATH'] };
   const service = await TestService.forTest({ dataDir, env });
   const { promptVersionId } = await service.publish('bot', PROMPT);
@@ -55,7 +55,7 @@ test('a serve with several users runs programs only with --allow-programs', asyn
     outputs: [{ data: 'programs are not run here, since this service has several users' }],
   });
   expect(service.notices).toContainEqual(expect.stringContaining('start with --allow-programs'));
-  expect(starts()).toBe(1);
+  expect(countStarts()).toBe(1);
 
   await service.close();
   const allowing = await TestService.forTest({ dataDir, env, allowPrograms: true });
@@ -83,13 +83,13 @@ test.each([
   ['killed', startKillable],
   ['closed', startClosable],
 ])('a serve that was %s never starts a program again', async (_, startFirst) => {
-  const { dataDir, countStarts: starts } = createBotModel(HANGING_SCRIPT);
+  const { dataDir, countStarts } = createBotModel(HANGING_SCRIPT);
   const key = await createKeyIn(dataDir, { user: 'local' });
   const first = await startFirst(dataDir);
   const { promptVersionId } = await publishPromptFile(dataDir, 'bot', PROMPT);
   const creation = createRun(first.url, key, promptVersionId).catch(() => undefined);
 
-  await expect.poll(starts).toBe(1);
+  await expect.poll(countStarts).toBe(1);
 
   await first.end();
   await creation;
@@ -101,5 +101,5 @@ test.each([
     .poll(async () => (await fetchRows()).map(({ runStatus }) => runStatus))
     .toEqual(['failed']);
   expect(JSON.stringify(await fetchRows())).toMatch(/stopped by the end of its service/);
-  expect(starts()).toBe(1);
+  expect(countStarts()).toBe(1);
 });

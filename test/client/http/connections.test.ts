@@ -14,7 +14,7 @@ import {
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const request = { promptVersionId: 'v', inputs: {} };
 
-/** What a client does next: a request, or a pause without any. */
+/** A step of a client: a request, or a pause without any. */
 type Step = 'GET' | 'POST' | 'POST with key' | { readonly idleMs: number };
 
 const GET = 'GET';

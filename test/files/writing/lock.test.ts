@@ -27,6 +27,12 @@ function leaveLock(file: string, fields: object): void {
   writeFileSync(`${file}.lock`, JSON.stringify({ ...holder, ...fields }));
 }
 
+/** Makes a lock look as if its holder had shown no sign of life for a minute. */
+function makeLockStale(lock: string): void {
+  const overAMinuteAgo = new Date(Date.now() - 61_000);
+  utimesSync(lock, overAMinuteAgo, overAMinuteAgo);
+}
+
 describe('the lock of a file', () => {
   it('is held until it is released, and leaves nothing behind', () => {
     const { file, lock } = createLockable();
@@ -102,8 +108,7 @@ describe('the lock of a file', () => {
     text => {
       const { file, lock } = createLockable();
       writeFileSync(lock, text);
-      const longAgo = new Date(Date.now() - 61_000);
-      utimesSync(lock, longAgo, longAgo);
+      makeLockStale(lock);
       expect(() => lockFile(toContainedPath(file))).toThrow(`${lock} is not a lock`);
       expect(readFileSync(lock, 'utf8')).toBe(text);
     },
@@ -115,8 +120,7 @@ describe('the lock of a file', () => {
 
     expect(lockFile(toContainedPath(file))).toBeUndefined();
 
-    const longAgo = new Date(Date.now() - 61_000);
-    utimesSync(lock, longAgo, longAgo);
+    makeLockStale(lock);
     const release = lockFile(toContainedPath(file));
 
     expect(release).toBeDefined();
@@ -136,8 +140,7 @@ describe('the lock of a file if the system does not say when a process began', (
     expect(lockFile(toContainedPath(file), readNoStartTime)).toBeUndefined();
 
     // Simulates that another process has the id by now.
-    const longAgo = new Date(Date.now() - 61_000);
-    utimesSync(lock, longAgo, longAgo);
+    makeLockStale(lock);
     const second = lockFile(toContainedPath(file), readNoStartTime);
 
     expect(second).toBeDefined();

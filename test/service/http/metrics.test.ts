@@ -44,7 +44,7 @@ test('metrics count requests, runs, the queue and the store, and name no user', 
   }
 });
 
-test('the address of metrics serves nothing else, and the service’s own has no metrics', async () => {
+test('the address of metrics serves nothing else, and that of the service no metrics', async () => {
   service = await TestService.start({ metricsAddress: { host: '127.0.0.1', port: 0 } });
   const { metricsUrl = '', url } = service.service;
   expect((await fetch(new URL('/v1/me', metricsUrl))).status).toBe(404);

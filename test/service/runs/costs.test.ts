@@ -29,12 +29,12 @@ beforeAll(async () => {
     path.join(dataDir, 'models.yaml'),
     `
 providers:
-  corner: {baseUrl: "${provider.baseUrl}"}
+  fake: {baseUrl: "${provider.baseUrl}"}
 models:
-  - {model: priced, modality: text, provider: corner, price: {input: 2, output: 8, cachedInput: 0.5}}
-  - {model: priceless, modality: text, provider: corner}
-  - {model: painter, modality: image, provider: corner, price: {image: 0.04}}
-  - {model: drafter, modality: image, provider: corner, price: {input: 2, output: 8, image: 0.04}}
+  - {model: priced, modality: text, provider: fake, price: {input: 2, output: 8, cachedInput: 0.5}}
+  - {model: priceless, modality: text, provider: fake}
+  - {model: painter, modality: image, provider: fake, price: {image: 0.04}}
+  - {model: drafter, modality: image, provider: fake, price: {input: 2, output: 8, image: 0.04}}
   - {model: listed, modality: text, provider: openai, id: gpt-4o-mini}
 `,
   );
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 async function publishVersion(source: string): Promise<string> {
-  const file = path.join(dataDir, 'asked.prompt');
+  const file = path.join(dataDir, 'priced.prompt');
   writeFileSync(file, source);
   return (await store.ensureUnlistedVersion({ file })).promptVersionId;
 }
@@ -136,12 +136,12 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
 const LONG_TEXT = 'x'.repeat(4000);
 
 /** Estimates a run of a prompt without asking the provider. */
-async function estimate(frontMatter: string, template = LONG_TEXT, more: object = {}) {
+async function estimate(frontMatter: string, template = LONG_TEXT, options: object = {}) {
   provider.reset();
   const cost = await service.costs.estimate({
     promptVersionId: await publishVersion(`---\n${frontMatter}\n---\n${template}`),
     inputs: {},
-    ...more,
+    ...options,
   });
   expect(provider.requests).toEqual([]);
   return cost;
@@ -177,7 +177,8 @@ it.each<[string, string, object]>([
   [
     'pictures and tokens',
     'model: drafter\nconfig: {n: 2}',
-    { cost: 200_000 + 1_600_000 + 8_000_000 },
+    // 1000 tokens of the prompt, 1000 of each of two answers, and two pictures.
+    { cost: 200_000 + 2 * 800_000 + 2 * 4_000_000 },
   ],
   [
     'a model of the table of prices',

@@ -111,9 +111,9 @@ describe('a new store', () => {
   });
 
   test('can be started if there is none', async () => {
-    const fresh = createTemporaryDataDir();
-    mkdirSync(fresh, { mode: 0o700 });
-    await TestService.forTest({ dataDir: fresh, newStore: true });
-    expect(await readdir(fresh)).not.toContain('aside');
+    const emptyDataDir = createTemporaryDataDir();
+    mkdirSync(emptyDataDir, { mode: 0o700 });
+    await TestService.forTest({ dataDir: emptyDataDir, newStore: true });
+    expect((await readdir(emptyDataDir)).join()).not.toContain('aside');
   });
 });

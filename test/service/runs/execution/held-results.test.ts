@@ -7,7 +7,7 @@ import { DatabaseUnavailableError } from '../../../../src/service/store/store-er
 import { HandClock } from '../../../support/hand-clock.ts';
 
 const MIB = 1024 * 1024;
-const databaseAway = new DatabaseUnavailableError('away');
+const databaseUnavailable = new DatabaseUnavailableError('away');
 
 function createResults() {
   const clock = new HandClock();
@@ -23,13 +23,13 @@ describe('a result that waits for the database', () => {
   it('is lost after ten minutes, and reported once with its run', () => {
     const { clock, faults, results } = createResults();
     const held = results.hold('run-1', () => 1);
-    held.recordFailure(databaseAway);
+    held.recordFailure(databaseUnavailable);
     clock.advance(9 * 60_000);
-    held.recordFailure(databaseAway);
+    held.recordFailure(databaseUnavailable);
     clock.advance(60_000);
 
-    expect(() => held.recordFailure(databaseAway)).toThrow(ResultLostError);
-    expect(() => held.recordFailure(databaseAway)).toThrow(ResultLostError);
+    expect(() => held.recordFailure(databaseUnavailable)).toThrow(ResultLostError);
+    expect(() => held.recordFailure(databaseUnavailable)).toThrow(ResultLostError);
     expect(faults.map(String)).toEqual([
       expect.stringMatching(/run-1 is lost.*paid for.*10 minutes/),
     ]);
@@ -38,25 +38,25 @@ describe('a result that waits for the database', () => {
   it('is lost if other results leave no room, until one of them is released', () => {
     const { faults, results } = createResults();
     const [first, second, third] = ['a', 'b', 'c'].map(id => results.hold(id, () => 128 * MIB));
-    first?.recordFailure(databaseAway);
-    second?.recordFailure(databaseAway);
+    first?.recordFailure(databaseUnavailable);
+    second?.recordFailure(databaseUnavailable);
 
-    expect(() => third?.recordFailure(databaseAway)).toThrow('256 MiB');
+    expect(() => third?.recordFailure(databaseUnavailable)).toThrow('256 MiB');
     expect(faults).toHaveLength(1);
 
     first?.release();
-    expect(() => results.hold('d', () => 128 * MIB).recordFailure(databaseAway)).not.toThrow();
+    expect(() =>
+      results.hold('d', () => 128 * MIB).recordFailure(databaseUnavailable),
+    ).not.toThrow();
   });
 
   it('is lost if the service stops while it waits, and reported once', () => {
     const { faults, results } = createResults();
-    const [waiting, stored] = ['run-1', 'run-2'].map(id => results.hold(id, () => 1));
-    waiting?.recordFailure(databaseAway);
-    expect([waiting?.loseIfWaiting(), waiting?.loseIfWaiting(), stored?.loseIfWaiting()]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    const [waitingResult, otherResult] = ['run-1', 'run-2'].map(id => results.hold(id, () => 1));
+    waitingResult?.recordFailure(databaseUnavailable);
+    expect(waitingResult?.loseIfWaiting()).toBe(true);
+    expect(waitingResult?.loseIfWaiting()).toBe(false);
+    expect(otherResult?.loseIfWaiting()).toBe(false);
     expect(faults.map(String)).toEqual([
       expect.stringMatching(/run-1 is lost.*the service stopped/),
     ]);

@@ -5,10 +5,13 @@ import { openDatabase } from '../../../../src/service/store/open-database.ts';
 import { findPostgresPrograms, startPostgres } from '../../../support/databases/postgres.ts';
 import { createTemporaryDataDir } from '../../../support/local-service.ts';
 
-/** More bytes than two of the parts in which the database stores them. */
+/** The bytes of each part in which the database stores them. */
+const PART_BYTES = 512 * 1024;
+
+/** More bytes than two parts. */
 const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, index) => `${index},`).join(''));
 
-async function checkReads(databaseUrl: string | undefined): Promise<void> {
+async function expectReads(databaseUrl: string | undefined): Promise<void> {
   const store = await openDatabase({
     dataDir: createTemporaryDataDir(),
     databaseUrl,
@@ -17,13 +20,13 @@ async function checkReads(databaseUrl: string | undefined): Promise<void> {
   const { media } = store.blobs;
   await media.write('a.mp4', BYTES, 'video/mp4');
 
-  for (const [from, to] of [
-    [0, BYTES.length - 1],
-    [524_287, 524_288],
-    [524_288, 1_048_575],
-    [1_048_576, BYTES.length - 1],
-    [3, 3],
-  ] as const) {
+  for (const { from, to } of [
+    { from: 0, to: BYTES.length - 1 },
+    { from: PART_BYTES - 1, to: PART_BYTES },
+    { from: PART_BYTES, to: 2 * PART_BYTES - 1 },
+    { from: 2 * PART_BYTES, to: BYTES.length - 1 },
+    { from: 3, to: 3 },
+  ]) {
     const part = await media.open('a.mp4', { from, to });
     expect(part && (await buffer(part)).equals(BYTES.subarray(from, to + 1))).toBe(true);
   }
@@ -35,12 +38,12 @@ async function checkReads(databaseUrl: string | undefined): Promise<void> {
 }
 
 describe('bytes are read whole and in part', () => {
-  test('from files', () => checkReads(undefined));
+  test('from files', () => expectReads(undefined));
 
   test.skipIf(findPostgresPrograms() === undefined)('from PostgreSQL', async () => {
     const cluster = await startPostgres();
     try {
-      await checkReads(cluster.url);
+      await expectReads(cluster.url);
     } finally {
       cluster.remove();
     }

@@ -4,30 +4,48 @@ import { parseMediaUrl } from '../../../../src/service/store/blobs/bucket-locati
 const KEY = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'hush-hush' };
 const AT_AWS = { ...KEY, AWS_REGION: 'eu-central-1' };
 
+/** The secret key and the password of the tests. */
+const SECRETS = /hush|u:p/;
+
 describe('a place in an object store', () => {
   test.each([
-    ['s3://team', AT_AWS, 'https://team.s3.eu-central-1.amazonaws.com', ''],
-    ['s3://team.media/a/b/', AT_AWS, 'https://s3.eu-central-1.amazonaws.com/team.media', 'a/b/'],
-    [
-      's3://team/a',
-      { ...AT_AWS, AWS_REGION: 'cn-north-1' },
-      'https://team.s3.cn-north-1.amazonaws.com.cn',
-      'a/',
-    ],
-    [
-      's3://team/a',
-      { ...KEY, AWS_ENDPOINT_URL: 'http://store:9000/' },
-      'http://store:9000/team',
-      'a/',
-    ],
-    [
-      's3://team/a',
-      { ...KEY, AWS_ENDPOINT_URL: 'http://other', AWS_ENDPOINT_URL_S3: 'https://store/base' },
-      'https://store/base/team',
-      'a/',
-    ],
-  ])('%s is found with the variables of the AWS tools', (text, env, bucketUrl, prefix) => {
-    expect(parseMediaUrl(text, env)).toMatchObject({
+    {
+      name: 'at AWS, with the bucket in the name of the host',
+      mediaUrl: 's3://team',
+      env: AT_AWS,
+      bucketUrl: 'https://team.s3.eu-central-1.amazonaws.com',
+      prefix: '',
+    },
+    {
+      name: 'at AWS, with the bucket in the path if its name has a dot',
+      mediaUrl: 's3://team.media/a/b/',
+      env: AT_AWS,
+      bucketUrl: 'https://s3.eu-central-1.amazonaws.com/team.media',
+      prefix: 'a/b/',
+    },
+    {
+      name: 'at AWS in China',
+      mediaUrl: 's3://team/a',
+      env: { ...AT_AWS, AWS_REGION: 'cn-north-1' },
+      bucketUrl: 'https://team.s3.cn-north-1.amazonaws.com.cn',
+      prefix: 'a/',
+    },
+    {
+      name: 'at the address of AWS_ENDPOINT_URL',
+      mediaUrl: 's3://team/a',
+      env: { ...KEY, AWS_ENDPOINT_URL: 'http://store:9000/' },
+      bucketUrl: 'http://store:9000/team',
+      prefix: 'a/',
+    },
+    {
+      name: 'at the address of AWS_ENDPOINT_URL_S3 rather than of AWS_ENDPOINT_URL',
+      mediaUrl: 's3://team/a',
+      env: { ...KEY, AWS_ENDPOINT_URL: 'http://other', AWS_ENDPOINT_URL_S3: 'https://store/base' },
+      bucketUrl: 'https://store/base/team',
+      prefix: 'a/',
+    },
+  ])('is $name', ({ mediaUrl, env, bucketUrl, prefix }) => {
+    expect(parseMediaUrl(mediaUrl, env)).toMatchObject({
       bucketUrl,
       prefix,
       secretAccessKey: 'hush-hush',
@@ -35,19 +53,34 @@ describe('a place in an object store', () => {
   });
 
   test.each([
-    ['https://team/a', AT_AWS, 's3://bucket/prefix'],
-    ['s3://u:p@team/a', AT_AWS, 's3://bucket/prefix'],
-    ['s3://', AT_AWS, 's3://bucket/prefix'],
-    ['s3://team/a/../b', AT_AWS, 's3://bucket/prefix'],
-    ['s3://team/a?b', AT_AWS, 's3://bucket/prefix'],
-    ['s3://b/p', AT_AWS, 'the name of the bucket, b, is too short'],
-    ['s3://team/a', KEY, 'AWS_REGION'],
-    ['s3://team/a', { AWS_REGION: 'eu-central-1' }, 'AWS_ACCESS_KEY_ID'],
-    ['s3://team/a', { ...KEY, AWS_REGION: 'x.evil.example/' }, 'AWS_REGION'],
-    ['s3://team/a', { ...KEY, AWS_ENDPOINT_URL: 'http://u:p@store' }, 'AWS_ENDPOINT_URL is not'],
-  ])('%s is refused with %j', (text, env, message) => {
-    const read = () => parseMediaUrl(text, env);
-    expect(read).toThrow(message);
-    expect(read).not.toThrow(/hush|u:p/);
+    { mediaUrl: 'https://team/a', message: 's3://bucket/prefix' },
+    { mediaUrl: 's3://u:p@team/a', message: 's3://bucket/prefix' },
+    { mediaUrl: 's3://', message: 's3://bucket/prefix' },
+    { mediaUrl: 's3://team/a/../b', message: 's3://bucket/prefix' },
+    { mediaUrl: 's3://team/a?b', message: 's3://bucket/prefix' },
+    { mediaUrl: 's3://b/p', message: 'the name of the bucket, b, is too short' },
+  ])('is refused if its URL is $mediaUrl', ({ mediaUrl, message }) => {
+    const parse = () => parseMediaUrl(mediaUrl, AT_AWS);
+    expect(parse).toThrow(message);
+    expect(parse).not.toThrow(SECRETS);
+  });
+
+  test.each([
+    { name: 'no region', env: KEY, message: 'AWS_REGION' },
+    { name: 'no key', env: { AWS_REGION: 'eu-central-1' }, message: 'AWS_ACCESS_KEY_ID' },
+    {
+      name: 'a region that is another host',
+      env: { ...KEY, AWS_REGION: 'x.evil.example/' },
+      message: 'AWS_REGION',
+    },
+    {
+      name: 'a password in the address',
+      env: { ...KEY, AWS_ENDPOINT_URL: 'http://u:p@store' },
+      message: 'AWS_ENDPOINT_URL is not',
+    },
+  ])('is refused if the environment has $name', ({ env, message }) => {
+    const parse = () => parseMediaUrl('s3://team/a', env);
+    expect(parse).toThrow(message);
+    expect(parse).not.toThrow(SECRETS);
   });
 });

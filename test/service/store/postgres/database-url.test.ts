@@ -5,21 +5,27 @@ import { readDatabaseUrl } from '../../../../src/service/store/postgres/database
 import { CERTIFICATE } from '../../../support/certificates/loopback-certificate.ts';
 import { createTemporaryDirectory } from '../../../support/context.ts';
 
-const hosts = (text: string) =>
+const listHostUrls = (text: string) =>
   readDatabaseUrl(text).hosts.map(({ config }) => config.connectionString);
 
 describe('the URL of a database', () => {
   it('may name several hosts, each with its port', () => {
     const text = 'postgres://u:p%40@h1:5433,[::1],h3:5432/db?target_session_attrs=read-write&ssl=0';
-    expect(hosts(text)).toEqual([
+    expect(listHostUrls(text)).toEqual([
       'postgres://u:p%40@h1:5433/db?ssl=0',
       'postgres://u:p%40@[::1]/db?ssl=0',
       'postgres://u:p%40@h3:5432/db?ssl=0',
     ]);
 
     expect(readDatabaseUrl(text).name).toBe('h1:5433,[::1]:5432,h3:5432/db');
-    expect(hosts('postgresql://one/db')).toEqual(['postgresql://one/db']);
-    expect(hosts('postgres:///db?host=/run/postgresql')).toHaveLength(1);
+  });
+
+  it('may name one host, also by the scheme postgresql', () => {
+    expect(listHostUrls('postgresql://one/db')).toEqual(['postgresql://one/db']);
+  });
+
+  it('may name the folder of a socket', () => {
+    expect(listHostUrls('postgres:///db?host=/run/postgresql')).toHaveLength(1);
   });
 
   it.each([
@@ -44,34 +50,54 @@ describe('the URL of a database', () => {
     expect(readDatabaseUrl('postgres://h/db?connect_timeout=2').connectTimeoutMs).toBe(2000);
   });
 
-  it('asks for TLS as libpq does', () => {
-    const ca = path.join(createTemporaryDirectory(), 'ca.pem');
-    writeFileSync(ca, CERTIFICATE);
-    const ssl = (query: string) =>
+  describe('asks for TLS as libpq does:', () => {
+    const readTlsOptions = (query: string) =>
       readDatabaseUrl(`postgres://10.0.0.7/db?${query}`).hosts[0]?.config.ssl;
 
-    expect(ssl('')).toBeUndefined();
-    expect(ssl('sslmode=disable')).toBe(false);
-    expect(ssl(`sslmode=prefer&sslrootcert=${ca}`)).toEqual({
-      ca: CERTIFICATE,
-      rejectUnauthorized: false,
+    function createCaFile(): string {
+      const caPath = path.join(createTemporaryDirectory(), 'ca.pem');
+      writeFileSync(caPath, CERTIFICATE);
+      return caPath;
+    }
+
+    it('not at all by default, nor with disable', () => {
+      expect(readTlsOptions('')).toBeUndefined();
+      expect(readTlsOptions('sslmode=disable')).toBe(false);
     });
-    expect(ssl('sslmode=require')).toEqual({ rejectUnauthorized: false });
-    expect(ssl(`sslmode=require&sslrootcert=${ca}`)).toMatchObject({ ca: CERTIFICATE });
-    expect(ssl(`sslmode=verify-ca&sslrootcert=${ca}`)).toMatchObject({ ca: CERTIFICATE });
-    expect(ssl('sslmode=verify-full')).not.toHaveProperty('ca');
 
-    const { checkServerIdentity: check } = ssl('sslmode=verify-full') as {
-      checkServerIdentity: (host: string, certificate: object) => Error | undefined;
-    };
-    const certificate = {
-      subject: { CN: 'localhost' },
-      subjectaltname: 'DNS:localhost, IP Address:127.0.0.1',
-    };
+    it('with any certificate for prefer, and for require without sslrootcert', () => {
+      expect(readTlsOptions(`sslmode=prefer&sslrootcert=${createCaFile()}`)).toEqual({
+        ca: CERTIFICATE,
+        rejectUnauthorized: false,
+      });
+      expect(readTlsOptions('sslmode=require')).toEqual({ rejectUnauthorized: false });
+    });
 
-    expect(check('localhost', certificate)?.message).toContain('10.0.0.7');
-    expect(
-      check('localhost', { ...certificate, subjectaltname: 'IP Address:10.0.0.7' }),
-    ).toBeUndefined();
+    it.each(['require', 'verify-ca'])('with a certificate of sslrootcert for %s', mode => {
+      const options = readTlsOptions(`sslmode=${mode}&sslrootcert=${createCaFile()}`);
+      expect(options).toMatchObject({ ca: CERTIFICATE });
+      expect(options).not.toHaveProperty('rejectUnauthorized', false);
+    });
+
+    it('with a certificate for the host of the URL for verify-full', () => {
+      const options = readTlsOptions('sslmode=verify-full');
+      expect(options).not.toHaveProperty('ca');
+
+      const { checkServerIdentity } = options as {
+        checkServerIdentity: (host: string, certificate: object) => Error | undefined;
+      };
+      const certificate = { subject: { CN: 'localhost' } };
+      const refusal = checkServerIdentity('localhost', {
+        ...certificate,
+        subjectaltname: 'DNS:localhost, IP Address:127.0.0.1',
+      });
+      expect(refusal?.message).toContain('10.0.0.7');
+      expect(
+        checkServerIdentity('localhost', {
+          ...certificate,
+          subjectaltname: 'IP Address:10.0.0.7',
+        }),
+      ).toBeUndefined();
+    });
   });
 });

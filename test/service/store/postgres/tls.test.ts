@@ -23,13 +23,20 @@ describe.skipIf(lacksPrograms)('a database that speaks TLS', () => {
   });
   afterAll(() => cluster?.remove());
 
-  /** Returns its URL at a name of this machine. The certificate is for localhost and 127.0.0.1. */
+  function createCaFile(): string {
+    const caPath = path.join(createTemporaryDirectory(), 'ca.pem');
+    writeFileSync(caPath, CERTIFICATE);
+    return caPath;
+  }
+
+  /**
+   * Returns the URL of the database at a name of this machine, with the path of a file instead of
+   * `CA` in its query. The certificate is for localhost and 127.0.0.1.
+   */
   function buildDatabaseUrl(host: string, query: string): string {
-    const ca = path.join(createTemporaryDirectory(), 'ca.pem');
-    writeFileSync(ca, CERTIFICATE);
     const url = new URL(cluster.url);
     url.hostname = host;
-    return `${url.href}?${query.replace('CA', ca)}`;
+    return `${url.href}?${query.replace('CA', createCaFile())}`;
   }
 
   test.each([
@@ -50,41 +57,51 @@ describe.skipIf(lacksPrograms)('a database that speaks TLS', () => {
   });
 
   test('is used with the CAs of NODE_EXTRA_CA_CERTS too, if sslrootcert names none', async () => {
-    const ca = path.join(createTemporaryDirectory(), 'ca.pem');
-    writeFileSync(ca, CERTIFICATE);
     const options = {
       dataDir: createTemporaryDataDir(),
       databaseUrl: buildDatabaseUrl('localhost', 'sslmode=verify-full'),
     };
-    const store = await openStore({ ...options, env: { NODE_EXTRA_CA_CERTS: ca } });
+    const store = await openStore({ ...options, env: { NODE_EXTRA_CA_CERTS: createCaFile() } });
     await store.close();
   });
 
   test.each([
-    ['127.0.0.1', 'sslmode=verify-full', /sslrootcert/],
-    ['127.0.0.1', 'sslmode=verify-ca', /sslrootcert/],
-    ['127.0.0.2', 'sslmode=verify-full&sslrootcert=CA', /127\.0\.0\.2 is not in the cert/],
-  ])('is refused at %s with %s', async (host, query, message) => {
+    { host: '127.0.0.1', query: 'sslmode=verify-full', message: 'sslrootcert' },
+    { host: '127.0.0.1', query: 'sslmode=verify-ca', message: 'sslrootcert' },
+    {
+      host: '127.0.0.2',
+      query: 'sslmode=verify-full&sslrootcert=CA',
+      message: '127.0.0.2 is not in the cert',
+    },
+  ])('is refused at $host with $query', async ({ host, query, message }) => {
     const database = buildDatabaseUrl(host, query);
     const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
-    expect(stderr).toMatch(message);
+    expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/warning/i);
     expect(code).toBe(EXIT.fault);
   });
 });
 
 describe.skipIf(lacksPrograms)('a database without TLS', () => {
-  test('is used with sslmode=prefer, and refused with sslmode=require', async () => {
-    const cluster = await startPostgres();
-    try {
-      const database = (mode: string): string => `${cluster.url}?sslmode=${mode}`;
-      const dataDir = createTemporaryDataDir();
-      const store = await openStore({ dataDir, databaseUrl: database('prefer'), env: {} });
-      await store.close();
-      const refused = openStore({ dataDir, databaseUrl: database('require'), env: {} });
-      await expect(refused).rejects.toThrow(/SSL/);
-    } finally {
-      cluster.remove();
-    }
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgres();
+  });
+  afterAll(() => cluster?.remove());
+
+  const open = (query: string) =>
+    openStore({
+      dataDir: createTemporaryDataDir(),
+      databaseUrl: `${cluster.url}?${query}`,
+      env: {},
+    });
+
+  test('is used with sslmode=prefer', async () => {
+    const store = await open('sslmode=prefer');
+    await store.close();
+  });
+
+  test('is refused with sslmode=require', async () => {
+    await expect(open('sslmode=require')).rejects.toThrow('SSL');
   });
 });
