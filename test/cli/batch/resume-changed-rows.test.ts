@@ -22,12 +22,10 @@ const { runBatch, countCreatedRuns, resume, writeJournal, findVersion, buildCrea
   setUpBatchesToResume();
 
 describe('rows that have changed since they were sent', () => {
-  const inserted = 'name\nAda\nNew\nBo\nEve\n';
-
   test.each([
-    ['an inserted line', inserted, []],
-    ['another -i', NAMES, ['-i', 'name=Zoe']],
-  ])('are refused before anything is sent: %s', async (_, rows, flags) => {
+    { name: 'an inserted line', rows: 'name\nAda\nNew\nBo\nEve\n', flags: [] },
+    { name: 'another -i', rows: NAMES, flags: ['-i', 'name=Zoe'] },
+  ])('are refused before anything is sent: $name', async ({ rows, flags }) => {
     const steps = [
       await buildCreationStep(1, 'Ada'),
       { row: 1, id: '1', state: 'succeeded', runId: 'x' },
@@ -195,27 +193,27 @@ test('a corrected row may have another id', async () => {
 });
 
 test.each([
-  [
-    'rows.csv',
-    'name,shout\nAda,true\nBo,maybe\n',
-    'name,shout\nAda,true\nBo,false\n',
-    'results.csv',
-  ],
-  [
-    'rows.csv',
-    'name,shout\nAda,true\nBo,maybe\n',
-    'name,shout\nAda,true\nBo,false\n',
-    'results.jsonl',
-  ],
-  [
-    'rows.jsonl',
-    '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"\n',
-    '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
-    'results.jsonl',
-  ],
+  {
+    rows: 'rows.csv',
+    faulty: 'name,shout\nAda,true\nBo,maybe\n',
+    corrected: 'name,shout\nAda,true\nBo,false\n',
+    out: 'results.csv',
+  },
+  {
+    rows: 'rows.csv',
+    faulty: 'name,shout\nAda,true\nBo,maybe\n',
+    corrected: 'name,shout\nAda,true\nBo,false\n',
+    out: 'results.jsonl',
+  },
+  {
+    rows: 'rows.jsonl',
+    faulty: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"\n',
+    corrected: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
+    out: 'results.jsonl',
+  },
 ])(
-  'the advice after faulty rows of %s works once they are corrected',
-  async (rows, faulty, correct, out) => {
+  'the advice after faulty rows of $rows works for $out once they are corrected',
+  async ({ rows, faulty, corrected, out }) => {
     const prompt =
       '---\nmodel: echo\ninput:\n  schema:\n    name: string\n    shout?: boolean\n---\nHi {{name}}\n';
     const home = createDirectoryWith({ 'hi.prompt': prompt, [rows]: faulty });
@@ -227,7 +225,7 @@ test.each([
       'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows',
     );
 
-    writeFileSync(path.join(home, rows), correct);
+    writeFileSync(path.join(home, rows), corrected);
     const again = await runBatchCommand([...args, '--resume', '--retry-failed', '--new-rows'], {
       home,
       env: {},

@@ -95,20 +95,16 @@ describe('usage errors of batch', () => {
     expect(await runs()).toEqual([]);
   });
 
-  test('--max-cost is refused on another service before that is asked for anything', async () => {
+  test.each([
+    { name: 'run', argv: ['run', 'hello', '-i', 'name=Ada'] },
+    { name: 'batch', argv: ['batch', 'hello', '--from', 'names.csv', '--dry-run'] },
+  ])('--max-cost of $name is refused before another service is asked', async ({ argv }) => {
     const home = createDirectoryWith({ 'names.csv': NAMES });
+    // Nobody listens at this address: a request would end the command otherwise.
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:1/v1', PROMPTRUN_API_KEY: 'a-key' };
-    for (const command of [
-      ['run', 'hello', '-i', 'name=Ada'],
-      ['batch', 'hello', '--from', 'names.csv', '--dry-run'],
-    ]) {
-      const { exitCode, stderr } = await runInProcess([...command, '--max-cost', '1'], {
-        home,
-        env,
-      });
-      expect(stderr()).toContain('--max-credits');
-      expect(exitCode).toBe(EXIT.usage);
-    }
+    const { exitCode, stderr } = await runInProcess([...argv, '--max-cost', '1'], { home, env });
+    expect(stderr()).toContain('--max-credits');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   test('a target that does not exist is reported before any row runs', async () => {

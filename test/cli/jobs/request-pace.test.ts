@@ -27,8 +27,8 @@ function createPace(perSecond: number): {
   return { clock, pace, times, requestTurns, pausesMs };
 }
 
-const LIMITED_ANSWER = { limited: true, retryAfterMs: undefined };
-const GOOD_ANSWER = { limited: false, retryAfterMs: undefined };
+const TOO_MANY_REQUESTS = { limited: true, retryAfterMs: undefined };
+const SUCCESS = { limited: false, retryAfterMs: undefined };
 
 describe('the rate', () => {
   test('of five a second gives a turn every 200 ms, the first at once', async () => {
@@ -93,23 +93,24 @@ describe('a 429', () => {
   });
 
   test('pauses for one second if retry-after is longer than the client waits', async () => {
+    const HOUR_MS = 3_600_000;
     const { clock, pace, times, requestTurns } = createPace(0);
-    pace.answered({ limited: true, retryAfterMs: 3_600_000 });
+    pace.answered({ limited: true, retryAfterMs: HOUR_MS });
     requestTurns(1);
     await clock.pass(1000);
     expect(times).toEqual([1000]);
   });
 
-  test('counts once for several answers at once, and pauses longer each time after that', async () => {
+  test('counts once with others at the same time, and pauses twice as long the next time', async () => {
     const { clock, pace, times, requestTurns } = createPace(0);
-    pace.answered(LIMITED_ANSWER);
-    pace.answered(LIMITED_ANSWER);
+    pace.answered(TOO_MANY_REQUESTS);
+    pace.answered(TOO_MANY_REQUESTS);
     requestTurns(1);
     await clock.pass(1000);
 
     expect(times).toEqual([1000]);
 
-    pace.answered(LIMITED_ANSWER);
+    pace.answered(TOO_MANY_REQUESTS);
     requestTurns(1);
     await clock.pass(2000);
 
@@ -118,13 +119,13 @@ describe('a 429', () => {
 
   test('halves the rate, which a hundred good answers restore', async () => {
     const { clock, pace, times, requestTurns } = createPace(10);
-    pace.answered(LIMITED_ANSWER);
+    pace.answered(TOO_MANY_REQUESTS);
     requestTurns(3);
     await clock.pass(1400);
 
     expect(times).toEqual([1000, 1200, 1400]);
 
-    for (let answer = 0; answer < 100; answer += 1) pace.answered(GOOD_ANSWER);
+    for (let answer = 0; answer < 100; answer += 1) pace.answered(SUCCESS);
     requestTurns(3);
     await clock.pass(1000);
 

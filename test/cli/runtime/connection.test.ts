@@ -19,7 +19,8 @@ async function startScriptedServiceEnv(...script: Exchange[]) {
   return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
 }
 
-const me = (headers: Record<string, string> = {}): Exchange => ({
+/** Returns a look-up of the account by a command without cached resources. */
+const accountLookup = (headers: Record<string, string> = {}): Exchange => ({
   expect: { path: '/me', headers: { 'cli-agent': null } },
   answer: success(ACCOUNT, headers),
 });
@@ -27,7 +28,7 @@ const me = (headers: Record<string, string> = {}): Exchange => ({
 describe('the cached resources', () => {
   it('are renewed once if an answer asks for it, and are named in later requests', async () => {
     const env = await startScriptedServiceEnv(
-      { ...me({ 'action-require': 'x' }) },
+      accountLookup({ 'action-require': 'x' }),
       {
         expect: { method: 'GET', path: '/resources' },
         answer: success({ hash: 'h2', resources: { models: [] } }, { 'action-require': 'again' }),
@@ -44,8 +45,8 @@ describe('the cached resources', () => {
     expect(second.exitCode).toBe(0);
   });
 
-  it('may fail to be renewed without any effect', async () => {
-    const env = await startScriptedServiceEnv(me({ 'action-require': '' }), {
+  it('may fail to be renewed without an error', async () => {
+    const env = await startScriptedServiceEnv(accountLookup({ 'action-require': '' }), {
       expect: { path: '/resources' },
       answer: failure(500, 'SERVER_ERROR', 'no'),
     });
@@ -59,7 +60,7 @@ describe('the cached resources', () => {
     let requestedAt = 0;
     const env = await startScriptedServiceEnv(
       {
-        ...me(),
+        ...accountLookup(),
         answer: () => {
           passedMs = 600_000 - 1000;
           return success(ACCOUNT, { 'action-require': '' });
@@ -84,7 +85,7 @@ describe('the cached resources', () => {
     expect(performance.now() - requestedAt).toBeLessThan(5000);
   });
 
-  it('are renewed after a failed command, too', async () => {
+  it('are also renewed after a failed command', async () => {
     const refused = failure(404, 'NOT_FOUND_ERROR', 'no', null, { 'action-require': '1' });
     const env = await startScriptedServiceEnv(
       { expect: { path: '/me' }, answer: refused },
@@ -95,16 +96,31 @@ describe('the cached resources', () => {
 });
 
 describe('a proxy', () => {
-  it('is used unless NO_PROXY excepts the host, and http_proxy wins over HTTP_PROXY', async () => {
-    const env = await startScriptedServiceEnv({ ...me(), times: 2 });
-    const deadProxy = (await findDeadBaseUrl()).replace('/v1', '');
-    const exitCodeWith = async (more: Record<string, string>) =>
-      (await runInProcess(['api', 'GET', '/me'], { env: { ...env, ...more } })).exitCode;
+  const findDeadProxy = async (): Promise<string> => (await findDeadBaseUrl()).replace('/v1', '');
 
-    expect(await exitCodeWith({ HTTP_PROXY: deadProxy })).toBe(1);
-    expect(await exitCodeWith({ http_proxy: deadProxy, HTTP_PROXY: '' })).toBe(1);
-    expect(await exitCodeWith({ HTTP_PROXY: deadProxy, NO_PROXY: '127.0.0.1' })).toBe(0);
-    expect(await exitCodeWith({ HTTP_PROXY: deadProxy, REQUEST_METHOD: 'GET' })).toBe(0);
+  /** Sends a request with these variables to a service. Returns the exit code of the command. */
+  async function requestWith(variables: Record<string, string>, ...script: Exchange[]) {
+    const env = { ...(await startScriptedServiceEnv(...script)), ...variables };
+    return (await runInProcess(['api', 'GET', '/me'], { env })).exitCode;
+  }
+
+  it('is used if HTTP_PROXY names it', async () => {
+    expect(await requestWith({ HTTP_PROXY: await findDeadProxy() })).toBe(EXIT.fault);
+  });
+
+  it('is that of http_proxy if HTTP_PROXY differs', async () => {
+    const variables = { http_proxy: await findDeadProxy(), HTTP_PROXY: '' };
+    expect(await requestWith(variables)).toBe(EXIT.fault);
+  });
+
+  it('is not used for a host in NO_PROXY', async () => {
+    const variables = { HTTP_PROXY: await findDeadProxy(), NO_PROXY: '127.0.0.1' };
+    expect(await requestWith(variables, accountLookup())).toBe(0);
+  });
+
+  it('is not taken from HTTP_PROXY in a CGI script, where a header could set it', async () => {
+    const variables = { HTTP_PROXY: await findDeadProxy(), REQUEST_METHOD: 'GET' };
+    expect(await requestWith(variables, accountLookup())).toBe(0);
   });
 });
 
@@ -112,7 +128,7 @@ describe('--debug', () => {
   it('prints each request, answer and retry, and never the key', async () => {
     const env = await startScriptedServiceEnv(
       { expect: { path: '/me' }, answer: failure(503, 'SERVER_ERROR', 'no') },
-      me(),
+      accountLookup(),
     );
     const { stderr } = await runInProcess(['api', 'GET', '/me', '--debug'], { env });
     const url = `${env.PROMPTRUN_BASE_URL}/me`;

@@ -8,33 +8,40 @@ import { createEchoProject, ECHO, Project } from '../../support/project.ts';
 import { FAILING, PASSING } from './greeting-cases.ts';
 
 describe('test --failed', () => {
-  it('runs only what failed last', async () => {
+  it('runs only the case that failed last', async () => {
     const project = createEchoProject(PASSING + FAILING);
     await project.run(['test']);
     const { stdout } = await project.run(['test', '--failed']);
     expect(stdout()).toContain('0 passed, 1 failed');
-    project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
-    expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
   });
 
-  it('succeeds if nothing failed, and is refused if nothing was run', async () => {
+  it('passes once the case that failed is corrected', async () => {
     const project = createEchoProject(PASSING + FAILING);
-    const refused = await project.run(['test', '--failed']);
-
-    expect(refused.stderr()).toContain('Leave out --failed');
-    expect(refused.exitCode).toBe(EXIT.notFound);
-
-    await project.run(['test', '--filter', 'norwegian']);
+    await project.run(['test']);
     project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
+    const { exitCode, stdout } = await project.run(['test', '--failed']);
+    expect(stdout()).toContain('1 passed, 0 failed');
+    expect(exitCode).toBe(0);
+  });
 
-    expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
+  it('is refused if nothing was run', async () => {
+    const project = createEchoProject(PASSING + FAILING);
+    const { exitCode, stderr } = await project.run(['test', '--failed']);
+    expect(stderr()).toContain('Leave out --failed');
+    expect(exitCode).toBe(EXIT.notFound);
+  });
 
-    const live = { home: project.home, local: localService };
+  it('runs nothing, and reports no cases, if none failed', async () => {
+    const project = createEchoProject(PASSING);
+    await project.run(['test']);
     const argv = ['test', '--failed', '--reporter', 'json', '--out', 'report.json'];
-    const nextRun = await runInProcess(argv, live);
+    const { exitCode, stderr } = await runInProcess(argv, {
+      home: project.home,
+      local: localService,
+    });
 
-    expect(nextRun.stderr()).toBe('note: no case failed when it was last run; 1 case passed\n');
-    expect(nextRun.exitCode).toBe(0);
+    expect(stderr()).toBe('note: no case failed when it was last run; 1 case passed\n');
+    expect(exitCode).toBe(0);
 
     const report: unknown = JSON.parse(
       readFileSync(path.join(project.home, 'report.json'), 'utf8'),
@@ -42,7 +49,7 @@ describe('test --failed', () => {
     expect(report).toMatchObject({ passed: 0, failed: 0, cases: [] });
   });
 
-  it('says that failures with --replay are kept apart', async () => {
+  it('remembers failures with --replay separately, and says so', async () => {
     const project = createEchoProject(PASSING);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:\n${PASSING.replace('equals: hello', 'equals: hullo')}`);
@@ -61,7 +68,7 @@ describe('test --failed', () => {
     );
   });
 
-  it('knows which cases failed, whatever files were tested with them', async () => {
+  it('knows which cases of each file failed, whichever files were tested since', async () => {
     const project = createEchoProject(PASSING + FAILING);
     project.write('other.prompt', ECHO);
     project.write('other.test.yaml', `cases:\n${FAILING}`);
@@ -78,8 +85,9 @@ describe('test --failed', () => {
     expect(failedOfAll.stdout()).toContain('0 passed, 1 failed');
   });
 
-  it('knows what failed even if the file of results was full, torn or unreadable', async () => {
+  it('works even if the file of its verdicts is too long and has unreadable lines', async () => {
     const project = createEchoProject(PASSING + FAILING);
+    // More lines than it keeps, some that are not verdicts, and one that is torn.
     const oldLines = Array.from({ length: 45_000 }, (_, index) =>
       JSON.stringify({ ids: [`${index}`.padStart(64, '0')], verdict: 'failed' }),
     );
@@ -95,29 +103,33 @@ describe('test --failed', () => {
     expect((await project.run(['test', '--failed'])).stdout()).toContain('0 passed, 1 failed');
   });
 
-  it('needs a judge only if a failed case has a rubric, and prices only failed cases', async () => {
-    const project = createEchoProject(
-      `${FAILING}  - { name: judged, inputs: { text: hi }, expect: [{ rubric: is polite }] }\n`,
-    );
+  describe('of a file in which a case has a rubric', () => {
+    const JUDGED = '  - { name: judged, inputs: { text: hi }, expect: [{ rubric: is polite }] }\n';
 
-    // Without the judge, the whole file is a fault.
-    expect((await project.run(['test'])).exitCode).toBe(EXIT.usage);
+    it('needs no judge if that case did not fail', async () => {
+      const project = createEchoProject(FAILING + JUDGED);
+      await project.run(['test', '--filter', 'norwegian']);
+      const { stdout, exitCode, stderr } = await project.run(['test', '--failed']);
+      expect(stdout(), stderr()).toContain('0 passed, 1 failed');
+      expect(exitCode, stderr()).toBe(EXIT.runFailed);
+    });
 
-    await project.run(['test', '--filter', 'norwegian']);
-    const { stdout, exitCode, stderr } = await project.run(['test', '--failed']);
+    it('forecasts only the cases that failed', async () => {
+      const project = createEchoProject(FAILING + JUDGED);
+      await project.run(['test', '--filter', 'norwegian']);
+      const { stdout } = await project.run(['test', '--failed', '--dry-run', '--json']);
+      expect(JSON.parse(stdout())).toMatchObject({ cases: 1, creations: 1 });
+    });
 
-    expect(stdout(), stderr()).toContain('0 passed, 1 failed');
-    expect(exitCode, stderr()).toBe(EXIT.runFailed);
+    it('needs a judge if that case failed', async () => {
+      const project = createEchoProject(FAILING + JUDGED);
 
-    const dry = await project.run(['test', '--failed', '--dry-run', '--json']);
-    expect(JSON.parse(dry.stdout())).toMatchObject({ cases: 1, creations: 1 });
-
-    // The model `echo` answers no question, so the judged case fails, too.
-    await project.run(['test', '--judge', 'echo']);
-    const failedWithoutJudge = await project.run(['test', '--failed']);
-
-    expect(failedWithoutJudge.exitCode).toBe(EXIT.usage);
-    expect(failedWithoutJudge.stderr()).toMatch(/echo\.test\.yaml:\d+: a rubric needs a judge/u);
+      // The model `echo` does not answer the judge's question, so the judged case fails.
+      await project.run(['test', '--judge', 'echo']);
+      const { exitCode, stderr } = await project.run(['test', '--failed']);
+      expect(stderr()).toMatch(/echo\.test\.yaml:\d+: a rubric needs a judge/u);
+      expect(exitCode).toBe(EXIT.usage);
+    });
   });
 
   it('knows which cases failed, even after the prompt or a case was edited', async () => {

@@ -4,7 +4,7 @@ import { createEchoProject, ECHO, Project } from '../../../support/project.ts';
 
 describe('an expectation', () => {
   const answer = '{"date":"2026-11-20","items":[{"price":12},{"price":20}],"n":0}';
-  const met = [
+  const MET = [
     'json: { date: "2026-11-20" }',
     'json: { items: [{ price: 12 }, { price: 20 }] }',
     'jmespath: "items[?price > `10`] | length(@) == `2`"',
@@ -30,32 +30,44 @@ describe('an expectation', () => {
     'not: { any: [{ contains: sorry }, { equals: price }] }',
   ];
 
-  const unmet = [
-    ['json: { date: "2026-11-21" }', 'differs at "/date": expected "2026-11-21", got "2026-11-20"'],
-    ['json: { items: [{ price: 12 }] }', 'differs at "/items"'],
-    ['json: { missing: null }', 'differs at "/missing": it is missing'],
-    ['jmespath: "items[?price > `15`] | length(@) == `2`"', 'returns false'],
-    ['jmespath: "items[?price > `50`]"', 'returns []'],
-    ['contains: sorry', 'does not contain "sorry"'],
-    ['matches: "^\\\\["', 'does not match /^\\[/'],
-    ['schema: ./strict.json', 'does not match ./strict.json at "/items/1/price"'],
-    ['equals: nothing', 'is not equal'],
-    ['icontains: sorry', 'does not contain "sorry"'],
-    ['startsWith: price', 'does not begin with "price"'],
-    ['endsWith: price', 'does not end with "price"'],
-    [
-      'containsJson: { type: object, required: [none] }',
-      'contains no JSON that matches the schema',
-    ],
-    ['schema: { type: array }', 'does not match the schema at ""'],
-    [
-      'any: [{ contains: sorry }, { startsWith: x }]',
-      'matches none of these: does not contain "sorry"; does not',
-    ],
-    ['any: [{ contains: price, equals: x }]', 'matches none of these: is not equal'],
-    ['not: { contains: price }', 'matches, but must not: contains "price"'],
-    ['seconds: 0', ' s, more than 0 s'],
-  ] as const;
+  const UNMET: readonly { readonly expectation: string; readonly message: string }[] = [
+    {
+      expectation: 'json: { date: "2026-11-21" }',
+      message: 'differs at "/date": expected "2026-11-21", got "2026-11-20"',
+    },
+    { expectation: 'json: { items: [{ price: 12 }] }', message: 'differs at "/items"' },
+    { expectation: 'json: { missing: null }', message: 'differs at "/missing": it is missing' },
+    {
+      expectation: 'jmespath: "items[?price > `15`] | length(@) == `2`"',
+      message: 'returns false',
+    },
+    { expectation: 'jmespath: "items[?price > `50`]"', message: 'returns []' },
+    { expectation: 'contains: sorry', message: 'does not contain "sorry"' },
+    { expectation: 'matches: "^\\\\["', message: 'does not match /^\\[/' },
+    {
+      expectation: 'schema: ./strict.json',
+      message: 'does not match ./strict.json at "/items/1/price"',
+    },
+    { expectation: 'equals: nothing', message: 'is not equal' },
+    { expectation: 'icontains: sorry', message: 'does not contain "sorry"' },
+    { expectation: 'startsWith: price', message: 'does not begin with "price"' },
+    { expectation: 'endsWith: price', message: 'does not end with "price"' },
+    {
+      expectation: 'containsJson: { type: object, required: [none] }',
+      message: 'contains no JSON that matches the schema',
+    },
+    { expectation: 'schema: { type: array }', message: 'does not match the schema at ""' },
+    {
+      expectation: 'any: [{ contains: sorry }, { startsWith: x }]',
+      message: 'matches none of these: does not contain "sorry"; does not',
+    },
+    {
+      expectation: 'any: [{ contains: price, equals: x }]',
+      message: 'matches none of these: is not equal',
+    },
+    { expectation: 'not: { contains: price }', message: 'matches, but must not: contains "price"' },
+    { expectation: 'seconds: 0', message: ' s, more than 0 s' },
+  ];
 
   const schemas = {
     'schema.json': '{"type":"object","required":["date"]}',
@@ -63,21 +75,20 @@ describe('an expectation', () => {
     'answer.txt': answer,
   };
 
-  const caseExpecting = (expectation: string): string =>
+  const formatCase = (expectation: string): string =>
     `  - inputs: { text: "@answer.txt" }\n    expect:\n      - ${expectation}\n`;
 
   it('passes if the answer meets it', async () => {
-    const { exitCode, stdout } = await createEchoProject(
-      met.map(caseExpecting).join(''),
-      schemas,
-    ).run(['test']);
-    expect(stdout()).toContain(`${met.length} passed, 0 failed`);
+    const { exitCode, stdout } = await createEchoProject(MET.map(formatCase).join(''), schemas).run(
+      ['test'],
+    );
+    expect(stdout()).toContain(`${MET.length} passed, 0 failed`);
     expect(exitCode).toBe(0);
   });
 
   it('fails if the answer does not meet it, and says why', async () => {
     const project = createEchoProject(
-      unmet.map(([expectation]) => caseExpecting(expectation)).join(''),
+      UNMET.map(({ expectation }) => formatCase(expectation)).join(''),
       schemas,
     );
     const { exitCode, stdout } = await project.run(['test', '--json']);
@@ -87,27 +98,27 @@ describe('an expectation', () => {
 
     expect(exitCode).toBe(EXIT.runFailed);
 
-    for (const [index, [expectation, message]] of unmet.entries()) {
+    for (const [index, { expectation, message }] of UNMET.entries()) {
       expect(cases[index]?.status, expectation).toBe('failed');
       expect(cases[index]?.repetitions[0]?.mismatches[0]?.message, expectation).toContain(message);
     }
   });
 
-  it('may be missing: then the run must only succeed', async () => {
+  it('may be missing: then the case passes if its run succeeds', async () => {
     const inputs = '  - inputs: { text: hello }\n';
     const project = createEchoProject(`${inputs}${inputs}    expect: []\n`);
     expect((await project.run(['test'])).stdout()).toContain('2 passed, 0 failed');
   });
 
   it('of JSON looks into a code fence', async () => {
-    const fenced = 'Fenced: "```json\\n{\\"a\\":1}\\n```"';
+    const fencedText = '"```json\\n{\\"a\\":1}\\n```"';
     const project = createEchoProject(
-      `  - inputs: { text: ${fenced.slice('Fenced: '.length)} }\n    expect: [{ json: { a: 1 } }]\n`,
+      `  - inputs: { text: ${fencedText} }\n    expect: [{ json: { a: 1 } }]\n`,
     );
     expect((await project.run(['test'])).exitCode).toBe(0);
   });
 
-  it('fails, negated too, if its pattern or schema would take forever', async () => {
+  it('fails even if it is negated if its pattern or schema takes too long', async () => {
     const text = `'"${'a'.repeat(40)}b"'`;
 
     // Few, because each takes two seconds.
@@ -136,19 +147,30 @@ describe('white space at the ends of an answer', () => {
   const cases =
     '\n  - inputs: { text: "  Yes.\\t " }\n    expect: [{ equals: Yes. }, { endsWith: . }]\n';
 
-  it('counts, unless the file says otherwise', async () => {
-    expect((await createEchoProject(cases).run(['test'])).exitCode).toBe(EXIT.runFailed);
+  it.each([
+    { name: 'counts by default', trimLine: '', expectedExitCode: EXIT.runFailed },
+    {
+      name: 'counts with `trim: false`',
+      trimLine: 'trim: false\n',
+      expectedExitCode: EXIT.runFailed,
+    },
+    { name: 'is ignored with `trim: true`', trimLine: 'trim: true\n', expectedExitCode: 0 },
+  ])('$name', async ({ trimLine, expectedExitCode }) => {
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': `${trimLine}cases:${cases}`,
+    });
+    expect((await project.run(['test'])).exitCode).toBe(expectedExitCode);
+  });
 
-    const test = (trim: string) =>
-      new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `trim: ${trim}\ncases:${cases}` }).run([
-        'test',
-      ]);
-
-    expect((await test('true')).exitCode).toBe(0);
-    expect((await test('false')).exitCode).toBe(EXIT.runFailed);
-    expect((await test('maybe')).stderr()).toContain(
-      'echo.test.yaml:1: trim must be true or false',
-    );
+  it('is a fault of the file if its `trim` is not true or false', async () => {
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': `trim: maybe\ncases:${cases}`,
+    });
+    const { exitCode, stderr } = await project.run(['test']);
+    expect(stderr()).toContain('echo.test.yaml:1: trim must be true or false');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('is ignored by the tests of a converted prompt, as in the tool that they come from', async () => {

@@ -5,22 +5,30 @@ import { runInProcess } from '../../../support/context.ts';
 import { createEchoProject, Project } from '../../../support/project.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 
-const CASE_WITH_JUDGES = `    judge: of-case
-    inputs: { text: a }
-    expect: [{ rubric: polite, judge: of-expectation }]
+const FILE_JUDGE = 'judge: of-file\n';
+const CASE_JUDGE = '    judge: of-case\n';
+const EXPECTATION_JUDGE = ', judge: of-expectation';
+const TESTS_WITH_JUDGES = `${FILE_JUDGE}cases:
+  - name: one
+${CASE_JUDGE}    inputs: { text: a }
+    expect: [{ rubric: polite${EXPECTATION_JUDGE} }]
 `;
 
 describe('the judge of a rubric in a test file', () => {
   it.each([
-    ['--judge', '', ['--judge', 'of-flag'], 'of-flag'],
-    ['the expectation', '', [], 'of-expectation'],
-    ['the case', ', judge: of-expectation', [], 'of-case'],
-    ['the file', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-file'],
-    ['the setting', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-setting'],
-  ])('is the one of %s before those that follow', async (_, removedText, flags, judge) => {
-    const cases = `  - name: one\n${CASE_WITH_JUDGES}`.replaceAll(removedText, '');
-    const file = judge === 'of-setting' ? '' : 'judge: of-file\n';
-    const project = createEchoProject('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
+    { name: '--judge', removed: [], flags: ['--judge', 'of-flag'], judge: 'of-flag' },
+    { name: 'the expectation', removed: [], flags: [], judge: 'of-expectation' },
+    { name: 'the case', removed: [EXPECTATION_JUDGE], flags: [], judge: 'of-case' },
+    { name: 'the file', removed: [EXPECTATION_JUDGE, CASE_JUDGE], flags: [], judge: 'of-file' },
+    {
+      name: 'the setting',
+      removed: [EXPECTATION_JUDGE, CASE_JUDGE, FILE_JUDGE],
+      flags: [],
+      judge: 'of-setting',
+    },
+  ])('is the one of $name before those that follow', async ({ removed, flags, judge }) => {
+    const tests = removed.reduce((text, part) => text.replace(part, ''), TESTS_WITH_JUDGES);
+    const project = createEchoProject('', { 'echo.test.yaml': tests });
     await project.run(['config', 'set', 'judge', 'of-setting']);
     const { exitCode, stderr } = await project.run(['test', ...flags]);
 
@@ -51,17 +59,14 @@ function createProjectWithout(...removedTexts: readonly string[]): Project {
 
 describe('the judge of a configuration of promptfoo', () => {
   it.each([
-    ['the assertion', [], 'openai'],
-    ['the test', [ASSERTION_JUDGE], 'anthropic'],
-    ['defaultTest', [ASSERTION_JUDGE, TEST_JUDGE], 'mistral'],
-    ['--judge', [ASSERTION_JUDGE, TEST_JUDGE, DEFAULT_JUDGE], 'groq'],
-  ])('is the one of %s before those that follow', async (_, removedTexts, expectedProvider) => {
-    const { exitCode, stderr } = await createProjectWithout(...removedTexts).run([
-      'test',
-      '--judge',
-      'groq/of-flag',
-    ]);
-    expect(stderr()).toContain(`no key for ${expectedProvider}:`);
+    { name: 'the assertion', removed: [], provider: 'openai' },
+    { name: 'the test', removed: [ASSERTION_JUDGE], provider: 'anthropic' },
+    { name: 'defaultTest', removed: [ASSERTION_JUDGE, TEST_JUDGE], provider: 'mistral' },
+    { name: '--judge', removed: [ASSERTION_JUDGE, TEST_JUDGE, DEFAULT_JUDGE], provider: 'groq' },
+  ])('is the one of $name before those that follow', async ({ removed, provider }) => {
+    const project = createProjectWithout(...removed);
+    const { exitCode, stderr } = await project.run(['test', '--judge', 'groq/of-flag']);
+    expect(stderr()).toContain(`no key for ${provider}:`);
     expect(exitCode).toBe(EXIT.unauthorised);
   });
 
@@ -116,9 +121,13 @@ describe('a test with models of its own endpoint', () => {
   });
   afterAll(() => provider.close());
 
-  async function run(test: string) {
+  /** Runs a test file with the model `tiny`, which the provider answers. */
+  async function runTestFile(testFile: string) {
     const models = `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n  - {model: tiny, modality: text, provider: here}\n`;
-    const project = createEchoProject('', { 'echo.test.yaml': test, 'data/models.yaml': models });
+    const project = createEchoProject('', {
+      'echo.test.yaml': testFile,
+      'data/models.yaml': models,
+    });
     return await project.run(['test', '--concurrency', '1'], {
       env: { PROMPTRUN_DATA_DIR: `${project.home}/data` },
     });
@@ -137,15 +146,15 @@ describe('a test with models of its own endpoint', () => {
     provider.reset(chatAnswer(reply));
     const cases =
       '  - { inputs: { text: a }, expect: [{ rubric: polite, threshold: 0.7, judge: tiny }] }\n';
-    const { exitCode } = await run(`cases:\n${cases}`);
+    const { exitCode } = await runTestFile(`cases:\n${cases}`);
     expect(exitCode).toBe(code);
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('reads the choice of an `llm` question after the thoughts of its model', async () => {
+  it('reads the choice of an `llm` question that follows the reasoning of its model', async () => {
     provider.reset(chatAnswer('<think>\nIs it yes? Hardly.\n</think>\n\nNo.'));
     const choices = '[{ choice: "yes", score: 1 }, { choice: "no", score: 0 }]';
-    const { exitCode, stdout } = await run(
+    const { exitCode, stdout } = await runTestFile(
       `cases:\n  - { inputs: { text: a }, expect: [{ llm: { prompt: "Polite?", model: tiny, choices: ${choices} } }] }\n`,
     );
     expect(stdout()).toContain('the model\'s answer is "no", which scores 0: "No."');
@@ -155,14 +164,14 @@ describe('a test with models of its own endpoint', () => {
   it("reports a judge's failed run in the run's own words", async () => {
     provider.reset({ status: 500, body: { error: { message: 'the cellar is flooded' } } });
     const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, judge: tiny }] }\n';
-    const { exitCode, stdout } = await run(`cases:\n${cases}`);
+    const { exitCode, stdout } = await runTestFile(`cases:\n${cases}`);
     expect(stdout()).toMatch(/the judge's run failed: .*the cellar is flooded/u);
     expect(exitCode).toBe(EXIT.fault);
   });
 
   it('runs each model with the config next to it, instead of that of the prompt', async () => {
     provider.reset(chatAnswer('one'), chatAnswer('two'));
-    const { exitCode } = await run(
+    const { exitCode } = await runTestFile(
       'models: [{ model: tiny, config: { temperature: 0.25 } }, tiny]\ncases:\n  - { inputs: { text: a } }\n',
     );
     const bodies = provider.requests.map(
