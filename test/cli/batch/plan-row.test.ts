@@ -51,7 +51,7 @@ const WAIT = { kind: 'wait', runId: 'r', recovered: false };
 const buildLeavePlan = (reason: string): object => ({ kind: 'leave', reason });
 const RETRY_ALL = { retryFailed: true, retryUnknown: true };
 
-/** The history of a row, with the retries that are asked for, and the plan that follows. */
+/** The history of a row, and the plan that follows from it. */
 interface PlannedRow {
   readonly name: string;
   readonly history: Partial<RowHistory>;

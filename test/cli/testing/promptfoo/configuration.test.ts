@@ -8,6 +8,10 @@ import { startJsonServer } from '../../../support/json-server.ts';
 import { Project } from '../../../support/project.ts';
 import { CONFIG, runConfiguration } from './tested-configuration.ts';
 
+/** The messages on a file of tests that is missing: a note, and an error. */
+const ADDS_NO_TESTS = /:4: .*doesn't exist: it adds no tests/u;
+const DOES_NOT_EXIST = /:4: .*doesn't exist/u;
+
 describe('test of a configuration of promptfoo', () => {
   it('runs its tests with each of its prompts and writes nothing', async () => {
     const { project, exitCode, stdout } = await runConfiguration(
@@ -87,24 +91,28 @@ redteam: { purpose: p }
   });
 
   it.each([
-    ['no.yaml', 0, /:4: .*doesn't exist: it adds no tests/],
-    ['[file://no.csv, file://no/*.json]', 0, /:4: .*doesn't exist: it adds no tests/],
-    ['file://no/*.yml', 0, /:4: .*doesn't exist: it adds no tests/],
-    ['file://no.csv', EXIT.usage, /:4: .*doesn't exist/],
-    ['no.json', EXIT.usage, /:4: .*doesn't exist/],
+    { tests: 'no.yaml', expectedExitCode: 0, message: ADDS_NO_TESTS },
+    {
+      tests: '[file://no.csv, file://no/*.json]',
+      expectedExitCode: 0,
+      message: ADDS_NO_TESTS,
+    },
+    { tests: 'file://no/*.yml', expectedExitCode: 0, message: ADDS_NO_TESTS },
+    { tests: 'file://no.csv', expectedExitCode: EXIT.usage, message: DOES_NOT_EXIST },
+    { tests: 'no.json', expectedExitCode: EXIT.usage, message: DOES_NOT_EXIST },
   ])(
-    'skips missing files of tests if promptfoo does, with a note: %s',
-    async (name, code, message) => {
+    'ends with exit $expectedExitCode, as promptfoo decides, for missing tests in $tests',
+    async ({ tests, expectedExitCode, message }) => {
       const text = `prompts: ['Say {{a}}']
 providers: [echo]
 defaultTest: { assert: [{ type: contains, value: Say }] }
-tests: ${name}
+tests: ${tests}
 `;
       const { home } = new Project({ 'promptfooconfig.yaml': text });
       const { exitCode, stderr } = await runInProcess(['test'], { home, local: localService });
 
       expect(stderr()).toMatch(message);
-      expect(exitCode).toBe(code);
+      expect(exitCode).toBe(expectedExitCode);
     },
   );
 
@@ -196,14 +204,22 @@ tests:
   });
 
   it.each([
-    ['an unknown provider', 'providers: [acme:one]', 'the provider `acme:one` has no equivalent'],
-    ['no provider', 'description: x', 'none of its providers is known'],
-    [
-      'a program',
-      'providers: ["exec:./bot"]',
-      ':2: the provider `exec:./bot` is a program, which runs only',
-    ],
-  ])('refuses %s', async (_, providers, words) => {
+    {
+      name: 'an unknown provider',
+      providers: 'providers: [acme:one]',
+      message: 'the provider `acme:one` has no equivalent',
+    },
+    {
+      name: 'no provider',
+      providers: 'description: x',
+      message: 'none of its providers is known',
+    },
+    {
+      name: 'a program without --allow-commands',
+      providers: 'providers: ["exec:./bot"]',
+      message: ':2: the provider `exec:./bot` is a program, which runs only',
+    },
+  ])('refuses $name', async ({ providers, message }) => {
     const { exitCode, stdout, stderr } = await runConfiguration({
       'promptfooconfig.yaml': CONFIG.replace('providers: [echo]', providers).replace(
         /^description: g.*\n/u,
@@ -212,7 +228,7 @@ tests:
     });
     expect(stdout).toBe('');
     expect(exitCode).toBe(EXIT.usage);
-    expect(stderr).toContain(words);
+    expect(stderr).toContain(message);
   });
 
   it('refuses --update and leaves the file as it is', async () => {
