@@ -438,6 +438,35 @@ input:
     await page.getByRole('link', { name: 'Published meanwhile' }).waitFor();
   });
 
+  it('loads the next runs after a failed attempt', async () => {
+    const { service, root } = await start();
+    for (let run = 0; run < 51; run += 1) {
+      const promptVersionId = await service.versionOf('sandbox');
+      await service.post('/runs', { promptVersionId, inputs: {} });
+    }
+
+    const { page } = await open(root);
+    await signIn(page, service.key);
+    const more = page.getByRole('button', { name: 'More' });
+    const countRows = (): Promise<number> => page.getByRole('row').count();
+    await expect.poll(countRows).toBe(1 + 50);
+
+    const isNextPage = (url: URL): boolean => url.searchParams.has('startingAfter');
+    await page.route(isNextPage, route =>
+      route.fulfill({
+        status: 400,
+        json: { status: 'BAD_REQUEST_ERROR', message: 'not now', data: null },
+      }),
+    );
+    await more.click();
+    await page.getByText('not now').waitFor();
+
+    await page.unroute(isNextPage);
+    await more.click();
+    await expect.poll(countRows).toBe(1 + 51);
+    await expect.poll(() => more.isVisible()).toBe(false);
+  });
+
   it('leads back to signing in once the key is revoked', async () => {
     const { service, root } = await start();
     const { page } = await open(root);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readJson } from '../../files/formats/json.ts';
@@ -52,6 +52,8 @@ export const MAX_MEDIA = 64;
 /** Maximum total size of the media of a run, in bytes. */
 export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
 
+const MAX_RECORDED_MEDIA_MIB = MAX_RECORDED_MEDIA_BYTES / 1024 / 1024;
+
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /** Limits on the JSON of a recording: enough for the largest answer together with its request. */
@@ -60,7 +62,9 @@ const RECORDING_LIMITS = { maxLevels: MAX_JSON.maxLevels + 10, maxValues: 2 * MA
 const TOO_LARGE_MESSAGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
 /** The error for a file of a recording that can't be written, as on a full disk. */
-export class UnwritableRecordingError extends Error {}
+export class UnwritableRecordingError extends Error {
+  override readonly name = 'UnwritableRecordingError';
+}
 
 /** A directory of recordings: `runs/`, `answers/` to other requests, and `media/` by SHA-256. */
 export class RecordingDirectory {
@@ -95,7 +99,10 @@ export class RecordingDirectory {
    *
    * @param file the result of `getFileName`; the content may differ from its request, because the key
    * is masked
+   * @throws {RecordingTooBigError} if the recording is larger than its limit
    * @throws {Error} if `read` would refuse the recording
+   * @throws {UnwritableRecordingError} for a fault of the file system
+   * @throws {LinkFault} for a link in the path
    */
   async write(file: string, recording: Recording): Promise<void> {
     await this.#writeJson(file, recording, findRecordingFault);
@@ -121,8 +128,7 @@ export class RecordingDirectory {
 
   /** Yields every recording with its file. Throws like `read`. */
   async *readAll(): AsyncGenerator<{ readonly file: string; readonly recording: Recording }> {
-    const runs = path.join(this.directory, 'runs');
-    for (const name of existsSync(runs) ? (await readdir(runs)).toSorted() : []) {
+    for (const name of (await this.#listNames('runs')).toSorted()) {
       const file = path.join('runs', name);
       const recording = name.endsWith('.json') ? await this.read(file) : undefined;
       if (recording !== undefined) yield { file, recording };
@@ -136,8 +142,7 @@ export class RecordingDirectory {
 
   /** Checks every recorded answer to a GET request. Throws like `read`. */
   async checkAnswers(): Promise<void> {
-    const answers = path.join(this.directory, 'answers');
-    for (const name of existsSync(answers) ? await readdir(answers) : []) {
+    for (const name of await this.#listNames('answers')) {
       if (name.endsWith('.json')) await this.readAnswer(path.join('answers', name));
     }
   }
@@ -174,7 +179,7 @@ export class RecordingDirectory {
   }
 
   /**
-   * Checks the digests of a recording's media.
+   * Checks the number, sizes and digests of a recording's media.
    *
    * @param checkedDigests the digests of media that were checked; adds those of this recording
    * @throws {CliError} CONFIG_ERROR that names the recording
@@ -185,10 +190,22 @@ export class RecordingDirectory {
     checkedDigests: Set<string>,
   ): Promise<void> {
     if (media.length > MAX_MEDIA) {
-      throw this.#damagedError(file, `it names more than ${MAX_MEDIA} media`);
+      throw this.#createDamagedError(file, `it names more than ${MAX_MEDIA} media`);
     }
+
+    let totalBytes = 0;
     for (const { sha256 } of media) {
-      if (!checkedDigests.has(sha256)) await this.#checkMedium(file, sha256);
+      totalBytes += await this.#checkMediumSize(file, sha256);
+      if (totalBytes > MAX_RECORDED_MEDIA_BYTES) {
+        throw this.#createDamagedError(
+          file,
+          `its media are larger than ${MAX_RECORDED_MEDIA_MIB} MiB`,
+        );
+      }
+    }
+
+    for (const { sha256 } of media) {
+      if (!checkedDigests.has(sha256)) await this.#checkMediumDigest(file, sha256);
       checkedDigests.add(sha256);
     }
   }
@@ -198,24 +215,39 @@ export class RecordingDirectory {
     return { length: (await lstat(fullPath)).size, body: createReadStream(fullPath) };
   }
 
-  async #checkMedium(file: string, sha256: string): Promise<void> {
-    const fullPath = path.join(this.directory, 'media', sha256);
-    const stats = await lstat(fullPath).catch(() => undefined);
-    if (stats?.isFile() !== true) throw this.#damagedError(file, `media/${sha256} does not exist`);
-
-    if (stats.size > MAX_RECORDED_MEDIA_BYTES) {
-      throw this.#damagedError(
-        file,
-        `media/${sha256} is larger than ${MAX_RECORDED_MEDIA_BYTES / 1024 / 1024} MiB`,
-      );
+  /** Returns the size of a medium in bytes. Throws like `checkMedia`. */
+  async #checkMediumSize(file: string, sha256: string): Promise<number> {
+    const stats = await findStats(path.join(this.directory, 'media', sha256));
+    if (stats === undefined) throw this.#createDamagedError(file, `media/${sha256} does not exist`);
+    if (!stats.isFile()) {
+      throw this.#createDamagedError(file, `media/${sha256} is not a regular file`);
     }
 
+    if (stats.size > MAX_RECORDED_MEDIA_BYTES) {
+      throw this.#createDamagedError(
+        file,
+        `media/${sha256} is larger than ${MAX_RECORDED_MEDIA_MIB} MiB`,
+      );
+    }
+    return stats.size;
+  }
+
+  async #checkMediumDigest(file: string, sha256: string): Promise<void> {
+    const fullPath = path.join(this.directory, 'media', sha256);
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(fullPath)) hash.update(chunk as Uint8Array);
 
     if (hash.digest('hex') !== sha256) {
-      throw this.#damagedError(file, `media/${sha256} contains something else`);
+      throw this.#createDamagedError(file, `media/${sha256} contains something else`);
     }
+  }
+
+  /** Lists the files of a folder; none if it does not exist. */
+  async #listNames(folder: string): Promise<string[]> {
+    return await readdir(path.join(this.directory, folder)).catch(error => {
+      if (getErrorCode(error) === 'ENOENT') return [];
+      throw error;
+    });
   }
 
   async #writeJson(
@@ -248,23 +280,35 @@ export class RecordingDirectory {
     findFault: (value: unknown) => string | undefined,
   ): Promise<object | undefined> {
     const fullPath = path.join(this.directory, file);
-    const stats = await lstat(fullPath).catch(() => undefined);
+    const stats = await findStats(fullPath);
     if (stats === undefined) return undefined;
-    if (!stats.isFile()) throw this.#damagedError(file, 'it is not a regular file');
-    if (stats.size > MAX_RECORDING_BYTES) throw this.#damagedError(file, TOO_LARGE_MESSAGE);
+    if (!stats.isFile()) throw this.#createDamagedError(file, 'it is not a regular file');
+    if (stats.size > MAX_RECORDING_BYTES) throw this.#createDamagedError(file, TOO_LARGE_MESSAGE);
 
     const json = readJson(await readFile(fullPath, 'utf8'), RECORDING_LIMITS, parseKeepingNumbers);
-    if ('fault' in json) throw this.#damagedError(file, `it ${json.fault}`);
+    if ('fault' in json) throw this.#createDamagedError(file, `it ${json.fault}`);
 
     const fault = findFault(json.value);
-    if (fault !== undefined) throw this.#damagedError(file, fault);
+    if (fault !== undefined) throw this.#createDamagedError(file, fault);
     return json.value as object;
   }
 
-  #damagedError(file: string, fault: string): CliError {
+  #createDamagedError(file: string, fault: string): CliError {
     return configError(
       `the recording ${path.join(this.directory, file)} is damaged: ${fault}`,
       'Remove it and record it again with --record.',
     );
   }
+}
+
+/**
+ * Returns the facts of a file, or of a link itself; undefined if there is none.
+ *
+ * @throws other file system errors
+ */
+async function findStats(fullPath: string): Promise<Stats | undefined> {
+  return await lstat(fullPath).catch(error => {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
 }

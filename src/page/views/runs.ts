@@ -23,7 +23,7 @@ import {
 } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
-/** Number of rows that are loaded at a time. */
+/** Number of rows that are added at a time. */
 const PAGE_SIZE = 50;
 
 const RUN_PERIODS = [
@@ -69,14 +69,10 @@ export async function showRuns({
     const promptId = promptSelect.value;
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
       promptId === '' || (await service.getVersion(promptVersionId))?.promptId === promptId;
-    const query = {
-      times: 'true' as const,
-      ...(statusSelect.value !== '' && { status: statusSelect.value as RunStatus }),
-      ...(periodSelect.value !== '' && {
-        since: Math.floor(Date.now() / 1000) - Number(periodSelect.value),
-      }),
-    };
-    return list.show(fetchFilteredPages({ service, signal }, query, isWanted));
+    const query = buildRunQuery(statusSelect.value, periodSelect.value);
+    return list.show(startingAfter =>
+      fetchFilteredPages({ service, signal }, { ...query, startingAfter }, isWanted),
+    );
   };
 
   for (const filter of [statusSelect, promptSelect, periodSelect]) {
@@ -87,32 +83,58 @@ export async function showRuns({
   await showFiltered();
 }
 
+/** Returns the query for the values of the select boxes, which are empty for any. */
+function buildRunQuery(status: string, periodSeconds: string): RunListQuery {
+  return {
+    times: 'true',
+    ...(status !== '' && { status: status as RunStatus }),
+    ...(periodSeconds !== '' && { since: Math.floor(Date.now() / 1000) - Number(periodSeconds) }),
+  };
+}
+
 type RunPages = AsyncGenerator<readonly RunRow[], undefined>;
+
+/** Returns the pages of a query, from its first run or after the run with this id. */
+type FetchRunPages = (startingAfter?: string) => RunPages;
 
 /** The rows that have been loaded, and a button that loads more. */
 class RunList {
   readonly element = el('div');
   readonly moreButton = el('button', { type: 'button' }, 'More');
+  #fetchPages: FetchRunPages | undefined;
   #pages: RunPages | undefined;
   #rows: RunRow[] = [];
 
-  /** Shows the first of other pages. */
-  show(pages: RunPages): Promise<void> {
+  /** Shows the first page of a new query. */
+  show(fetchPages: FetchRunPages): Promise<void> {
     this.#rows = [];
-    this.#pages = pages;
+    this.#fetchPages = fetchPages;
+    this.#pages = undefined;
     return this.showMore();
   }
 
-  /** Adds the next page. */
+  /** Adds the next page. After a failure, the next call tries the same page again. */
   async showMore(): Promise<void> {
     this.moreButton.disabled = true;
-    const pages = this.#pages;
-    const page = (await pages?.next())?.value ?? [];
-    if (pages !== this.#pages) return; // the user has changed a filter in the meantime
+    const fetchPages = this.#fetchPages;
+    const hasNewQuery = (): boolean => fetchPages !== this.#fetchPages;
+    try {
+      this.#pages ??= fetchPages?.(this.#rows.at(-1)?.runId);
+      const page = (await this.#pages?.next())?.value ?? [];
+      if (hasNewQuery()) return;
 
-    this.#rows.push(...page);
-    this.moreButton.hidden = page.length < PAGE_SIZE;
-    this.moreButton.disabled = false;
+      this.#rows.push(...page);
+      this.moreButton.hidden = page.length < PAGE_SIZE;
+    } catch (error) {
+      if (hasNewQuery()) return;
+      // A generator that has thrown yields nothing more.
+      this.#pages = undefined;
+      this.moreButton.hidden = false;
+      throw error;
+    } finally {
+      if (!hasNewQuery()) this.moreButton.disabled = false;
+    }
+
     this.element.replaceChildren(
       this.#rows.length === 0 ? createEmptyNote() : renderRunsTable(this.#rows),
     );

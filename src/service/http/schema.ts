@@ -66,8 +66,14 @@ export function integer(
   return { type: 'integer', ...keywords };
 }
 
+/** Returns a schema that also admits null. The given one must be neither `literal` nor `tagged`. */
 export function orNull<T>(schema: Schema<T>): Schema<T | null> {
-  return { ...schema, type: [...[schema.type ?? []].flat(), 'null'] };
+  const { type, enum: allowedValues } = schema;
+  return {
+    ...schema,
+    ...(type !== undefined && { type: [type, 'null'].flat() }),
+    ...(allowedValues && { enum: [...allowedValues, null] }),
+  };
 }
 
 export function literal<const T extends string | boolean>(value: T): Schema<T> {

@@ -16,7 +16,7 @@ export function findValueFault(schema: Schema, value: unknown, field = ''): stri
   }
 
   if (allowedValues && !allowedValues.includes(value)) {
-    return `${field} must be one of ${allowedValues.join(', ')}`;
+    return `${field} must be one of ${allowedValues.map(String).join(', ')}`;
   }
 
   if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value)) {

@@ -155,6 +155,17 @@ describe('a creation without an answer', () => {
     expect(again.stderr).toContain('--retry-failed: 1 run may be paid for twice');
   });
 
+  test('fails its row with the same words if the code of the fault is unusual', async () => {
+    const { home } = await runBatchAgainst([
+      creation('Ada', failure(500, 'SERVER_ERROR (7)', 'oh no')),
+      creation('Bo', succeededAnswer()),
+    ]);
+
+    expect(readLastLines(home)[0]?.error).toBe(
+      'oh no (SERVER_ERROR (7)); it may have created a run anyway',
+    );
+  });
+
   test('is sent again under its key if the service keeps keys', async () => {
     const script = [
       creation('Ada', 'reset-after-body'),

@@ -1,11 +1,21 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
+import { RecordingDirectory } from '../../../src/cli/recordings/recording-directory.ts';
 import { localService } from '../../../src/main.ts';
-import { removeDirectory, runInProcess } from '../../support/context.ts';
+import { createTemporaryDirectory, removeDirectory, runInProcess } from '../../support/context.ts';
 import { createEchoProject, Project } from '../../support/project.ts';
+import { hasLinks } from '../../support/system.ts';
 import { VERSION } from '../commands/run/run-against-service.ts';
 import { CASES } from './recorded-cases.ts';
 
@@ -154,6 +164,34 @@ describe('edited or damaged recordings', () => {
 
     expect(run.stderr()).toContain('larger than 256 MiB');
     expect(run.exitCode).toBe(EXIT.usage);
+  });
+
+  it('are refused if the media of one run are together larger than the limit', async () => {
+    const { project, file, content } = recorded();
+    const digests = ['a'.repeat(64), 'b'.repeat(64)];
+    for (const digest of digests) {
+      project.write(path.join('rec', 'media', digest), '');
+      truncateSync(path.join(project.home, 'rec', 'media', digest), 200 * 1024 * 1024);
+    }
+    const media = digests.map(sha256 => ({
+      url: `http://a.test/${sha256}`,
+      sha256,
+      contentType: null,
+    }));
+    project.write(file, JSON.stringify({ ...(JSON.parse(content) as object), media }));
+    const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
+
+    expect(run.stderr()).toContain('its media are larger than 256 MiB');
+    expect(run.exitCode).toBe(EXIT.usage);
+  });
+
+  it.runIf(hasLinks)('are not taken for missing if their folder cannot be read', async () => {
+    const directory = createTemporaryDirectory();
+    symlinkSync('runs', path.join(directory, 'runs'));
+    const recordings = new RecordingDirectory(directory);
+
+    await expect(recordings.read(path.join('runs', 'a.json'))).rejects.toThrow('ELOOP');
+    await expect(recordings.readAll().next()).rejects.toThrow('ELOOP');
   });
 
   it('are not reported as the source of answers if one of them is damaged', async () => {

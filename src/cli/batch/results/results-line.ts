@@ -52,7 +52,7 @@ export const MAY_HAVE_RUN = 'it may have created a run anyway';
 const RESULTS_LINE_BEGINNING = '{"row":';
 
 /** Matches the code of an error, such as ` (SERVER_ERROR)`. */
-const ERROR_CODE_AT_END = /^ \([^()]*\)$/u;
+const ERROR_CODE_AT_END = / \([^()]*\)$/u;
 
 /** The amounts of a row without a run. */
 const NO_RUN_AMOUNTS = { credits: 0, cost: 0 };
@@ -170,10 +170,9 @@ export function isTornLine(text: string): boolean {
     : text.startsWith(RESULTS_LINE_BEGINNING);
 }
 
-/** Inserts `MAY_HAVE_RUN` before the code at the end of an error, if it has one. */
+/** Adds `MAY_HAVE_RUN` to an error: before the code at its end, or at the end if it has none. */
 function withMayHaveRun(text: string): string {
-  const codeStart = text.lastIndexOf(' (');
-  const code = codeStart === -1 ? '' : text.slice(codeStart);
-  if (!ERROR_CODE_AT_END.test(code)) return text;
-  return `${text.slice(0, codeStart)}; ${MAY_HAVE_RUN}${code}`;
+  const codeStart = text.search(ERROR_CODE_AT_END);
+  const messageEnd = codeStart === -1 ? text.length : codeStart;
+  return `${text.slice(0, messageEnd)}; ${MAY_HAVE_RUN}${text.slice(messageEnd)}`;
 }

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { unwritableError, usageError } from '../../core/errors.ts';
+import { type CliError, unwritableError, usageError } from '../../core/errors.ts';
 import { renderGridMarkdown } from '../../outputs/html/grid-markdown.ts';
 import { renderGridPage } from '../../outputs/html/grid-page.ts';
 import { printValue } from '../../outputs/print-json.ts';
@@ -26,18 +26,24 @@ export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[])
   }
 }
 
-/** Prints the results and writes the requested reports. */
+/**
+ * Prints the results and writes the requested reports. A report that can't be written is printed in
+ * place of the results, after all others were written.
+ *
+ * @throws {CliError} for the first report that can't be written
+ */
 export async function reportTests(
   ctx: Context,
-  unexplainedResults: readonly EntryResult[],
+  entryResults: readonly EntryResult[],
   outputs: readonly ReportOutput[],
   material: ReportMaterial,
 ): Promise<void> {
-  const results = await withReasons(ctx, unexplainedResults, material.summary);
+  const results = await withReasons(ctx, entryResults, material.summary);
+  const writeErrors: CliError[] = [];
   for (const { reporter, out } of outputs) {
-    if (out !== undefined) {
-      await writeTestReport(ctx, out, renderTestReport(results, reporter, material));
-    }
+    if (out === undefined) continue;
+    const error = await writeTestReport(ctx, out, renderTestReport(results, reporter, material));
+    if (error !== undefined) writeErrors.push(error);
   }
 
   const summaryFile = ctx.env['GITHUB_STEP_SUMMARY'] ?? '';
@@ -46,6 +52,17 @@ export async function reportTests(
     await writeJobSummary(results, material, summaryFile, line => ctx.io.note(line));
   }
 
+  const [firstError] = writeErrors;
+  if (firstError !== undefined) throw firstError;
+  await printResults(ctx, results, outputs, material);
+}
+
+async function printResults(
+  ctx: Context,
+  results: readonly ReportedResult[],
+  outputs: readonly ReportOutput[],
+  material: ReportMaterial,
+): Promise<void> {
   if (ctx.globals.json) {
     return printValue(
       ctx,
@@ -91,8 +108,10 @@ function renderTestReport(
     case 'github':
       return renderGithubReport(results, material.summary);
     case 'json':
-    default:
-      return `${JSON.stringify(buildJsonReport(results, material.budget.computeTotals(), material.summary), undefined, 2)}\n`;
+    default: {
+      const report = buildJsonReport(results, material.budget.computeTotals(), material.summary);
+      return `${JSON.stringify(report, undefined, 2)}\n`;
+    }
   }
 }
 
@@ -100,14 +119,22 @@ async function printReport({ io }: Context, text: string): Promise<void> {
   await io.out(io.stdout.isTerminal ? escapeControls(text) : text);
 }
 
-/** Writes a report. A failed write must not cost the other results of the finished tests. */
-async function writeTestReport(ctx: Context, out: string, text: string): Promise<void> {
+/**
+ * Writes a report. If that fails, prints it and returns the error: a failed write must not cost the
+ * results of tests that have run.
+ */
+async function writeTestReport(
+  ctx: Context,
+  out: string,
+  text: string,
+): Promise<CliError | undefined> {
   try {
     await writeNamedFile(ctx, out, text);
+    return undefined;
   } catch (error) {
     await printReport(ctx, text);
     const hint = 'The report is on standard output.';
-    throw unwritableError(
+    return unwritableError(
       error,
       usageError(`--out: ${out} can't be written: ${getErrorMessage(error)}`, hint),
       hint,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
@@ -270,6 +270,24 @@ describe('the report of tests', () => {
       reporterReport?.cases.map(({ name }) => name),
     );
   });
+
+  it.runIf(existsSync('/dev/full'))(
+    'is printed if its file cannot be written, and the other reports are still written',
+    async () => {
+      const project = createEchoProject(MIXED);
+      const outputs = ['--reporter', 'junit', '--out', '/dev/full'];
+      outputs.push('--reporter', 'json', '--out', 'a.json');
+      const { exitCode, stdout, stderr } = await project.run(['test', ...outputs], {
+        env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: path.join(project.home, 'summary.md') },
+      });
+
+      expect(exitCode).toBe(EXIT.fault);
+      expect(stderr()).toContain("--out: /dev/full can't be written: ");
+      expect(stdout()).toMatch(/^<\?xml [^]*<\/testsuites>\n$/u);
+      expect(readFileSync(path.join(project.home, 'a.json'), 'utf8')).toContain('"passes"');
+      expect(readFileSync(path.join(project.home, 'summary.md'), 'utf8')).toContain('passes');
+    },
+  );
 
   it('requires a reporter for --out', async () => {
     const { exitCode, stderr } = await createEchoProject(MIXED).run(['test', '--out', 'x.xml']);
