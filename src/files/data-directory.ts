@@ -52,7 +52,7 @@ function belongsToAnother(uid: number): boolean {
   return uid !== 0 && process.getuid !== undefined && uid !== process.getuid();
 }
 
-/** Closes the directory to others, unless it holds files of other programs too. */
+/** Closes the directory to others if it holds our database, or nothing of other programs. */
 async function closeToOthers(dataDir: string): Promise<void> {
   const entries = await readdir(dataDir);
   const isOurs =

@@ -87,16 +87,16 @@ export async function concludeRun(
 ): Promise<ExitCode> {
   const hasFailed = run.runStatus === 'failed';
   if (failures.length > 0) {
-    const { refuseLinks, noteFailures } = await import('./saving/save-failures.ts');
-    refuseLinks(run, failures);
+    const { throwIfLinked, noteFailures } = await import('./saving/save-failures.ts');
+    throwIfLinked(run, failures);
     if (hasFailed) noteFailures(ctx, failures);
   }
   if (hasFailed) return getRunExitCode(connection, run);
 
   await refuseMismatch(run, schema);
   if (failures.length > 0) {
-    const { refuseFailures } = await import('./saving/save-failures.ts');
-    refuseFailures(connection, run, failures);
+    const { throwIfNotSaved } = await import('./saving/save-failures.ts');
+    throwIfNotSaved(connection, run, failures);
   }
   return EXIT.ok;
 }

@@ -217,7 +217,7 @@ export class RecordingDirectory {
 
   /** Returns the size of a medium in bytes. Throws like `checkMedia`. */
   async #checkMediumSize(file: string, sha256: string): Promise<number> {
-    const stats = await findStats(path.join(this.directory, 'media', sha256));
+    const stats = await findRecordingStats(path.join(this.directory, 'media', sha256));
     if (stats === undefined) throw this.#createDamagedError(file, `media/${sha256} does not exist`);
     if (!stats.isFile()) {
       throw this.#createDamagedError(file, `media/${sha256} is not a regular file`);
@@ -280,7 +280,7 @@ export class RecordingDirectory {
     findFault: (value: unknown) => string | undefined,
   ): Promise<object | undefined> {
     const fullPath = path.join(this.directory, file);
-    const stats = await findStats(fullPath);
+    const stats = await findRecordingStats(fullPath);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#createDamagedError(file, 'it is not a regular file');
     if (stats.size > MAX_RECORDING_BYTES) throw this.#createDamagedError(file, TOO_LARGE_MESSAGE);
@@ -306,7 +306,7 @@ export class RecordingDirectory {
  *
  * @throws other file system errors
  */
-async function findStats(fullPath: string): Promise<Stats | undefined> {
+async function findRecordingStats(fullPath: string): Promise<Stats | undefined> {
   return await lstat(fullPath).catch(error => {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;

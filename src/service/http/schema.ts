@@ -80,7 +80,7 @@ export function literal<const T extends string | boolean>(value: T): Schema<T> {
   return { type: typeof value, const: value };
 }
 
-export function oneOf<const T extends string>(values: readonly T[]): Schema<T> {
+export function enumeration<const T extends string>(values: readonly T[]): Schema<T> {
   return { type: 'string', enum: values };
 }
 

@@ -1,5 +1,5 @@
 import { MODALITIES } from '../../wire/index.ts';
-import { list, object, oneOf, text } from '../http/schema.ts';
+import { enumeration, list, object, text } from '../http/schema.ts';
 import { defineRoute } from './services.ts';
 
 const resourcesSchema = object({
@@ -8,7 +8,7 @@ const resourcesSchema = object({
     models: list(
       object({
         model: text(),
-        modality: oneOf(MODALITIES),
+        modality: enumeration(MODALITIES),
         availableRunOptions: list(object({ key: text(), options: list(text()) })),
       }),
     ),

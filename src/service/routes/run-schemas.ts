@@ -7,12 +7,12 @@ import {
 import {
   boolean,
   dateTime,
+  enumeration,
   integer,
   list,
   literal,
   number,
   object,
-  oneOf,
   orNull,
   type Schema,
   tagged,
@@ -21,7 +21,7 @@ import {
   uuid,
 } from '../http/schema.ts';
 
-const outputType: Schema<string> = oneOf(OUTPUT_TYPES);
+const outputType: Schema<string> = enumeration(OUTPUT_TYPES);
 
 const outputItem = object({
   type: outputType,
@@ -34,7 +34,7 @@ export const runSchema = object(
   {
     runId: uuid,
     outputs: list(outputItem),
-    runStatus: oneOf(RUN_STATUSES),
+    runStatus: enumeration(RUN_STATUSES),
     tokens: integer({ description: 'Service tokens consumed; 0 while in progress' }),
   },
   { warnings: list(text({ description: 'A part of the request that the model did not get' })) },
@@ -55,7 +55,7 @@ const runRowSchema = object(
     runId: uuid,
     promptVersionId: uuid,
     outputs: list(outputItem),
-    runStatus: oneOf(RUN_STATUSES),
+    runStatus: enumeration(RUN_STATUSES),
     credits: orNull(integer({ description: 'Credits consumed; null if the run was free' })),
     runName: text(),
     createdAt: dateTime,
@@ -77,14 +77,14 @@ export const runListQuery = object(
   {
     startingAfter: uuid,
     endingBefore: uuid,
-    status: oneOf(RUN_STATUSES),
+    status: enumeration(RUN_STATUSES),
     since: integer({
       description: 'Unix seconds, or milliseconds above 10^11; created at or after',
     }),
     until: integer({ description: 'Unix seconds, or milliseconds above 10^11; created before' }),
     idempotencyKey: text({ description: 'Lists only the run that was created with this key' }),
-    usage: oneOf(['true', 'false']),
-    times: oneOf(['true', 'false']),
+    usage: enumeration(['true', 'false']),
+    times: enumeration(['true', 'false']),
   },
 );
 

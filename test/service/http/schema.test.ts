@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anything, oneOf, orNull, text } from '../../../src/service/http/schema.ts';
+import { anything, enumeration, orNull, text } from '../../../src/service/http/schema.ts';
 import { findValueFault } from '../../../src/service/http/value-fault.ts';
 
 describe('orNull', () => {
@@ -10,7 +10,7 @@ describe('orNull', () => {
   });
 
   it('admits null besides the values of a list', () => {
-    const schema = orNull(oneOf(['true', 'false']));
+    const schema = orNull(enumeration(['true', 'false']));
 
     expect(findValueFault(schema, null, 'times')).toBeUndefined();
     expect(findValueFault(schema, 'true', 'times')).toBeUndefined();

@@ -14,7 +14,7 @@ import {
   throwIfReplaced,
   truncateResults,
 } from './results-file.ts';
-import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.ts';
+import { mayBeResultsLine, parseResultsLine, type ResultsLine } from './results-line.ts';
 
 /**
  * Results as JSON, one line for each result; a row that was run again has several until the end.
@@ -142,7 +142,7 @@ async function readEarlierResults(
     const result = parseResultsLine(line.text);
     hasRepeatedRows ||= result !== undefined && states.has(result.id);
     if (result !== undefined) states.set(result.id, toResultState(result));
-    else if (line.isComplete || !isTornLine(line.text)) refuseLine(name, lineCount);
+    else if (line.isComplete || !mayBeResultsLine(line.text)) refuseLine(name, lineCount);
   }
 
   if (tornLine !== undefined) {

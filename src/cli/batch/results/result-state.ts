@@ -23,13 +23,13 @@ export function toResultState(
     /** All runs of the row with their known amounts, earliest first. */
     runs: [
       ...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })),
-      ...toEarlierRuns(line),
+      ...toRunAmounts(line),
     ],
     /** True if the row did not succeed. */
     hasFailed: error !== null,
     /** True if the service no longer had the run: it is polled again, never created again. */
     isGone: runId !== undefined && outputs.length === 0 && GONE_ERROR.test(error ?? ''),
-    /** True if the service's own fault ended it. */
+    /** True if it failed with no known run, and the service may have created one. */
     mayHaveRun: runId === undefined && (error?.includes(MAY_HAVE_RUN) ?? false),
   };
 }
@@ -39,7 +39,7 @@ export function madeNoRun({ runId, runStatus, mayHaveRun }: ResultState): boolea
   return runId === undefined && runStatus === 'failed' && !mayHaveRun;
 }
 
-function toEarlierRuns({
+function toRunAmounts({
   runId,
   tokens,
   credits,

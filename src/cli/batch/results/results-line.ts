@@ -163,8 +163,8 @@ function toNumberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Returns true if a text may be the beginning of a result's line. */
-export function isTornLine(text: string): boolean {
+/** Returns true if a text may be a result's line, or the beginning of one. */
+export function mayBeResultsLine(text: string): boolean {
   return text.length < RESULTS_LINE_BEGINNING.length
     ? RESULTS_LINE_BEGINNING.startsWith(text)
     : text.startsWith(RESULTS_LINE_BEGINNING);

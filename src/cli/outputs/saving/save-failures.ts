@@ -10,7 +10,7 @@ import type { SaveFailure } from './save-outputs.ts';
  *
  * @throws {CliError} exit 2
  */
-export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
+export function throwIfLinked(run: Run, failures: readonly SaveFailure[]): void {
   const linkFailure = failures.find(({ link }) => link !== undefined);
   if (linkFailure === undefined) return;
 
@@ -27,8 +27,12 @@ export function noteFailures({ io }: Context, failures: readonly SaveFailure[]):
   for (const failure of failures) io.note(escapeControls(`note: ${formatFailure(failure)}`));
 }
 
-/** Throws if a download failed after a good run, after the results were printed. */
-export function refuseFailures(
+/**
+ * Throws if an output of a good run was not saved, after the results were printed.
+ *
+ * @throws {CliError} exit 1
+ */
+export function throwIfNotSaved(
   { formatCommand }: Connection,
   run: Run,
   failures: readonly SaveFailure[],
