@@ -167,7 +167,7 @@ describe('edited or damaged recordings', () => {
   });
 
   it('are refused if the media of one run are together larger than the limit', async () => {
-    const { project, file, content } = recorded();
+    const { project, file, content } = copyRecording();
     const digests = ['a'.repeat(64), 'b'.repeat(64)];
     for (const digest of digests) {
       project.write(path.join('rec', 'media', digest), '');

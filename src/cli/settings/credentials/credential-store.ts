@@ -23,22 +23,12 @@ interface KeyToStore {
   readonly allowsKeychain: boolean;
 }
 
-/** An entry of a keychain, which may hold a key. */
-export type KeychainEntry = Pick<AsyncEntry, 'getPassword' | 'setPassword' | 'deletePassword'>;
-
 /** API keys by profile. */
 export class CredentialStore {
   readonly #file: JsonFile<Credentials>;
-  readonly #openEntry: (name: string) => Promise<KeychainEntry>;
 
-  /** @param openEntry opens an entry of the keychain; throws if there is no keychain */
-  constructor(
-    directory: string,
-    clock: Pick<Clock, 'sleep' | 'random'>,
-    openEntry: (name: string) => Promise<KeychainEntry> = openKeychainEntry,
-  ) {
+  constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
     this.#file = new JsonFile(path.join(directory, 'credentials.json'), clock, parseCredentials);
-    this.#openEntry = openEntry;
   }
 
   get file(): string {
@@ -62,9 +52,7 @@ export class CredentialStore {
 
   /** Returns the key; undefined if the keychain does not return it. */
   async readKey(profile: string, { origin, key }: Credential): Promise<string | undefined> {
-    return (
-      key ?? (await this.#useKeychain(profile, origin, entry => entry.getPassword())) ?? undefined
-    );
+    return key ?? (await useKeychain(profile, origin, entry => entry.getPassword())) ?? undefined;
   }
 
   /**
@@ -73,13 +61,13 @@ export class CredentialStore {
    */
   async store({ profile, origin, key, allowsKeychain }: KeyToStore): Promise<'keychain' | 'file'> {
     const formerCredential = this.find(profile);
-    const isInKeychain = allowsKeychain && (await this.#writeToKeychain(profile, origin, key));
+    const isInKeychain = allowsKeychain && (await writeToKeychain(profile, origin, key));
     await this.#file.update(({ keys }) => {
       keys[profile] = isInKeychain ? { origin, keychain: true } : { origin, key };
     });
 
     if (formerCredential?.keychain && (!isInKeychain || formerCredential.origin !== origin)) {
-      await this.#deleteFromKeychain(profile, formerCredential.origin);
+      await deleteFromKeychain(profile, formerCredential.origin);
     }
 
     return isInKeychain ? 'keychain' : 'file';
@@ -89,37 +77,11 @@ export class CredentialStore {
   async forget(profile: string): Promise<boolean> {
     const credential = this.find(profile);
     if (credential === undefined) return false;
-    if (credential.keychain) await this.#deleteFromKeychain(profile, credential.origin);
+    if (credential.keychain) await deleteFromKeychain(profile, credential.origin);
     await this.#file.update(({ keys }) => {
       delete keys[profile];
     });
     return true;
-  }
-
-  /** Writes a key to the keychain; returns true if it can be read back. */
-  async #writeToKeychain(profile: string, origin: string, key: string): Promise<boolean> {
-    const storedKey = await this.#useKeychain(profile, origin, async entry => {
-      await entry.setPassword(key);
-      return entry.getPassword();
-    });
-    return storedKey === key;
-  }
-
-  async #deleteFromKeychain(profile: string, origin: string): Promise<void> {
-    await this.#useKeychain(profile, origin, entry => entry.deletePassword());
-  }
-
-  /** Uses the keychain. Without a keychain or its native module, behaves as if it were empty. */
-  async #useKeychain<T>(
-    profile: string,
-    origin: string,
-    use: (entry: KeychainEntry) => Promise<T>,
-  ): Promise<T | undefined> {
-    try {
-      return await use(await this.#openEntry(`${profile} ${origin}`));
-    } catch {
-      return undefined;
-    }
   }
 }
 
@@ -140,10 +102,32 @@ function isCredential(value: unknown): boolean {
   );
 }
 
-/** Opens promptrun's entry of this name in the system's keychain. Loads its native module. */
-async function openKeychainEntry(name: string): Promise<KeychainEntry> {
-  const { AsyncEntry } = await import('@napi-rs/keyring');
-  // Without this, a machine with no other keychain would use the kernel's keyring, which is lost on
-  // restart.
-  return new AsyncEntry('promptrun', name, { linux: { store: 'secret-service' } });
+/** Writes a key to the keychain; returns true if it can be read back. */
+async function writeToKeychain(profile: string, origin: string, key: string): Promise<boolean> {
+  const storedKey = await useKeychain(profile, origin, async entry => {
+    await entry.setPassword(key);
+    return entry.getPassword();
+  });
+  return storedKey === key;
+}
+
+async function deleteFromKeychain(profile: string, origin: string): Promise<void> {
+  await useKeychain(profile, origin, entry => entry.deletePassword());
+}
+
+/** Uses the keychain. Without a keychain or its native module, behaves as if it were empty. */
+async function useKeychain<T>(
+  profile: string,
+  origin: string,
+  use: (entry: AsyncEntry) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    const { AsyncEntry } = await import('@napi-rs/keyring');
+    // Without this, a machine with no other keychain would use the kernel's keyring, which is lost
+    // on restart.
+    const options = { linux: { store: 'secret-service' as const } };
+    return await use(new AsyncEntry('promptrun', `${profile} ${origin}`, options));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,35 +1,43 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
-import {
-  CredentialStore,
-  type KeychainEntry,
-} from '../../../../src/cli/settings/credentials/credential-store.ts';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { CredentialStore } from '../../../../src/cli/settings/credentials/credential-store.ts';
 import { createTemporaryDirectory, testClock } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
-const PLAY_KEY = { profile: 'play', origin: 'https://a.test', key: 'secret' };
+/** The keychain of the system, which a test must neither read nor change. */
+const keychain = vi.hoisted(() => ({ isAvailable: true, passwords: new Map<string, string>() }));
 
-/** A keychain in memory: no test may write to that of the machine. */
-class MemoryKeychain {
-  readonly keys = new Map<string, string>();
+vi.mock('@napi-rs/keyring', () => ({
+  AsyncEntry: class {
+    readonly #name: string;
 
-  readonly open = async (name: string): Promise<KeychainEntry> => ({
-    getPassword: async () => this.keys.get(name) ?? null,
-    setPassword: async key => void this.keys.set(name, key),
-    deletePassword: async () => this.keys.delete(name),
-  });
-}
+    constructor(service: string, user: string) {
+      if (!keychain.isAvailable) throw new Error('no keychain');
+      this.#name = `${service} ${user}`;
+    }
 
-async function rejectKeychain(): Promise<never> {
-  throw new Error('no keychain');
-}
+    async setPassword(password: string): Promise<void> {
+      keychain.passwords.set(this.#name, password);
+    }
 
-function storeIn(
-  directory: string,
-  openEntry: (name: string) => Promise<KeychainEntry> = rejectKeychain,
-): CredentialStore {
-  return new CredentialStore(directory, testClock(), openEntry);
+    async getPassword(): Promise<string | undefined> {
+      return keychain.passwords.get(this.#name);
+    }
+
+    async deletePassword(): Promise<boolean> {
+      return keychain.passwords.delete(this.#name);
+    }
+  },
+}));
+
+beforeEach(() => {
+  keychain.isAvailable = true;
+  keychain.passwords.clear();
+});
+
+function storeIn(directory: string): CredentialStore {
+  return new CredentialStore(directory, testClock());
 }
 
 it.runIf(isPosix)(
@@ -48,61 +56,47 @@ it.runIf(isPosix)(
     const credential = store.find('work');
     expect(credential).toEqual({ origin: 'https://a.test', key: 'secret' });
     expect(statSync(store.file).mode & 0o777).toBe(0o600);
-
-    expect(await store.forget('work')).toBe(true);
-    expect(store.find('work')).toBeUndefined();
-    expect(await store.forget('work')).toBe(false);
+    expect([await store.forget('work'), store.find('work'), await store.forget('work')]).toEqual([
+      true,
+      undefined,
+      false,
+    ]);
     expect(readFileSync(store.file, 'utf8')).not.toContain('secret');
   },
 );
 
-it('stores a key in the keychain, and only its place in the file', async () => {
-  const keychain = new MemoryKeychain();
-  const store = storeIn(createTemporaryDirectory(), keychain.open);
-  const keptIn = await store.store({ ...PLAY_KEY, allowsKeychain: true });
-  const credential = store.find('play');
+const KEYCHAIN_CREDENTIAL = {
+  profile: 'work',
+  origin: 'https://keychain.test',
+  key: 'k',
+  allowsKeychain: true,
+};
 
-  expect(keptIn).toBe('keychain');
-  expect(credential).toEqual({ origin: 'https://a.test', keychain: true });
-  expect(credential && (await store.readKey('play', credential))).toBe('secret');
-  expect(readFileSync(store.file, 'utf8')).not.toContain('secret');
-
-  expect(await store.forget('play')).toBe(true);
-  expect(keychain.keys.size).toBe(0);
+it('keeps a key in the keychain, and only its place in the file', async () => {
+  const store = storeIn(createTemporaryDirectory());
+  expect(await store.store(KEYCHAIN_CREDENTIAL)).toBe('keychain');
+  expect(store.find('work')).toEqual({ origin: 'https://keychain.test', keychain: true });
+  expect(await store.readKey('work', { origin: 'https://keychain.test', keychain: true })).toBe(
+    'k',
+  );
 });
 
-it('deletes a key from the keychain once another is stored in the file', async () => {
-  const keychain = new MemoryKeychain();
-  const store = storeIn(createTemporaryDirectory(), keychain.open);
-  await store.store({ ...PLAY_KEY, allowsKeychain: true });
-  const keptIn = await store.store({ ...PLAY_KEY, key: 'another', allowsKeychain: false });
-
-  expect(keptIn).toBe('file');
-  expect(keychain.keys.size).toBe(0);
+it('keeps a key in the file if there is no keychain', async () => {
+  keychain.isAvailable = false;
+  const store = storeIn(createTemporaryDirectory());
+  expect(await store.store(KEYCHAIN_CREDENTIAL)).toBe('file');
+  expect(store.find('work')).toEqual({ origin: 'https://keychain.test', key: 'k' });
 });
 
-it('falls back to the file if there is no keychain', async () => {
-  const store = storeIn(createTemporaryDirectory(), rejectKeychain);
-  const keptIn = await store.store({ ...PLAY_KEY, allowsKeychain: true });
-  const credential = store.find('play');
-
-  expect(keptIn).toBe('file');
-  expect(credential).toEqual({ origin: 'https://a.test', key: 'secret' });
-  expect(credential && (await store.readKey('play', credential))).toBe('secret');
-});
-
-it.each([
-  ['has none of that name', new MemoryKeychain().open],
-  ['is not there', rejectKeychain],
-])('returns no key if the keychain %s', async (_, openEntry) => {
-  const store = storeIn(createTemporaryDirectory(), openEntry);
+it('returns no key if the keychain has none of that name', async () => {
+  const directory = createTemporaryDirectory();
+  const store = storeIn(directory);
   writeFileSync(
     store.file,
     '{"keys": {"p": {"origin": "https://nowhere.test", "keychain": true}}}',
   );
   const credential = store.find('p');
 
-  expect(credential).toBeDefined();
   expect(credential && (await store.readKey('p', credential))).toBeUndefined();
 });
 
