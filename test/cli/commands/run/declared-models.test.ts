@@ -72,39 +72,52 @@ describe('a program as a model', () => {
   it('runs a program of a models file only if --models names the file', async () => {
     const { promptrun } = createMachine({ model: 'bot' });
     expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: EXIT.usage });
-    expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({
-      exitCode: EXIT.usage,
-    });
-    expect(
-      await promptrun('prompts', 'check', '--models', 'say.prompt', '--models-from', 'models.yaml'),
-    ).toMatchObject({
-      exitCode: 0,
-    });
-
-    const { exitCode, stderr } = await promptrun(...RUN, 'q=it', '--models', 'other.yaml');
-    expect(exitCode).toBe(EXIT.usage);
-    expect(stderr).toMatch(/other\.yaml can't be read: it does not exist/);
+    expect(await promptrun(...RUN, 'q=it', ...MODELS)).toMatchObject({ exitCode: 0 });
   });
 
-  it('reports why a program failed or could not be started', async () => {
-    const gone = { model: 'gone', program: ['no-such-program-anywhere'] };
-    const { promptrun } = createMachine({ model: 'bot' }, gone, {
-      model: 'odd',
-      output: 'nothing',
+  it('checks a prompt of a declared model only with --models-from', async () => {
+    const { promptrun } = createMachine({ model: 'bot' });
+    const check = ['prompts', 'check', '--models', 'say.prompt'];
+    expect(await promptrun(...check)).toMatchObject({ exitCode: EXIT.usage });
+    expect(await promptrun(...check, '--models-from', 'models.yaml')).toMatchObject({
+      exitCode: 0,
     });
+  });
 
-    expect(await promptrun(...RUN, 'q=bad', ...MODELS)).toMatchObject({
-      exitCode: EXIT.runFailed,
-      stderr: expect.stringMatching(/bot ended with exit code 3: no idea/) as string,
-    });
-    expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'gone')).toMatchObject({
-      exitCode: EXIT.fault,
-      stderr: expect.stringMatching(/no-such-program-anywhere can't be started/) as string,
-    });
-    expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'odd')).toMatchObject({
-      exitCode: EXIT.runFailed,
-      stderr: expect.stringMatching(/it has no `nothing`; it begins with \{"text"/) as string,
-    });
+  it('refuses a models file that does not exist', async () => {
+    const { promptrun } = createMachine({ model: 'bot' });
+    const { exitCode, stderr } = await promptrun(...RUN, 'q=it', '--models', 'other.yaml');
+    expect(exitCode).toBe(EXIT.usage);
+    expect(stderr).toContain("other.yaml can't be read: it does not exist");
+  });
+
+  it.each([
+    {
+      problem: 'the program failed',
+      model: { model: 'bot' },
+      input: 'q=bad',
+      expectedExitCode: EXIT.runFailed,
+      message: 'bot ended with exit code 3: no idea',
+    },
+    {
+      problem: 'the program could not be started',
+      model: { model: 'bot', program: ['no-such-program-anywhere'] },
+      input: 'q=it',
+      expectedExitCode: EXIT.fault,
+      message: "no-such-program-anywhere can't be started",
+    },
+    {
+      problem: 'its answer lacks the declared field',
+      model: { model: 'bot', output: 'nothing' },
+      input: 'q=it',
+      expectedExitCode: EXIT.runFailed,
+      message: 'it has no `nothing`; it begins with {"text"',
+    },
+  ])('reports that $problem', async ({ model, input, expectedExitCode, message }) => {
+    const { promptrun } = createMachine(model);
+    const { exitCode, stderr } = await promptrun(...RUN, input, ...MODELS);
+    expect(stderr).toContain(message);
+    expect(exitCode).toBe(expectedExitCode);
   });
 
   it('starts the first run of a batch alone under a cap if only answers show the cost', async () => {
@@ -129,6 +142,7 @@ describe('a program as a model', () => {
       exitCode: EXIT.capReached,
       stderr: expect.stringMatching(/To continue, add --resume/) as string,
     });
+    // Four rows for each of two models.
     expect(readQuestions().length).toBeLessThan(8);
 
     const second = await promptrun(...compare, '--resume', '--max-cost', '1');
@@ -175,7 +189,7 @@ describe('a program as a model', () => {
     expect(readQuestions()).toHaveLength(1);
   });
 
-  it('judges a comparison, and asks another or a failed judge again with --resume', async () => {
+  it('judges a comparison, and with --resume asks only another judge, or one that failed', async () => {
     const judge = (model: string, script: string): object => ({
       model,
       program: [process.execPath, '-e', script],
@@ -237,13 +251,13 @@ describe('a program as a model', () => {
 
   it('refuses --max-cost for a program without a price in a dry run too, even if its first row is faulty', async () => {
     const { promptrun, home } = createMachine({ model: 'bot' });
-    writeFileSync(path.join(home, 'odd.jsonl'), '{"nope":"one"}\n{"q":"two"}\n');
+    writeFileSync(path.join(home, 'faulty-row.jsonl'), '{"nope":"one"}\n{"q":"two"}\n');
     const batch = [
       'batch',
       'say.prompt',
       ...MODELS,
       '--from',
-      'odd.jsonl',
+      'faulty-row.jsonl',
       '--dry-run',
       '--max-cost',
       '1',
@@ -251,7 +265,7 @@ describe('a program as a model', () => {
     const { exitCode, stderr } = await promptrun(...batch);
 
     expect(exitCode).toBe(EXIT.usage);
-    expect(stderr).toContain('odd.jsonl line 1 (row 1): the prompt has no input "nope"');
+    expect(stderr).toContain('faulty-row.jsonl line 1 (row 1): the prompt has no input "nope"');
     expect(stderr).toContain('error: the price of the model bot is not known');
   });
 
