@@ -108,7 +108,7 @@ async function buildComparisonGridRow(
   return { name: row.id, state: computeRowVerdict(row), inputs: Object.entries(row.inputs), cells };
 }
 
-/** Returns the known facts: time, tokens and cost. */
+/** Returns the time and the cost of a result if they are known, and its tokens. */
 function formatResultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { tokens = '–', credits, cost } = getKnownUsage(run, budget);
   const facts = seconds === null ? [] : [`${seconds.toFixed(1)} s`];

@@ -30,8 +30,8 @@ interface CreateAndWaitOptions extends CreateRunOptions {
   /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
   /**
-   * Waits until the request may be sent, and returns the connection for it. The creation is
-   * journaled only afterwards: if the process is killed, one that was never sent is not in doubt.
+   * Waits until the request may be sent, and returns the connection to send it with. The creation
+   * is journaled only afterwards, so that one that is killed while it waits is not in doubt.
    */
   readonly takeTurn?: (() => Promise<Connection>) | undefined;
   /** False to return a running run at once. Default true. */
@@ -126,7 +126,7 @@ async function waitForEnd(
 /** The latest facts about a run during the wait. */
 interface WaitProgress {
   readonly status: string;
-  /** The number of polls answered so far. */
+  /** The number of polls answered so far; always 0 for an embedded service, whose polls are cheap. */
   readonly pollCount: number;
   /**
    * The fault that keeps the service from answering, and its start in milliseconds since the Unix

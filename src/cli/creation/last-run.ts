@@ -8,7 +8,7 @@ import { searchRuns } from './search-runs.ts';
 /** The time for which a service keeps idempotency keys, in milliseconds. */
 const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
 
-/** The run of a journal entry. */
+/** The newest run of this machine at a service, with the journal entry of its creation. */
 export interface LastRun {
   readonly runId: string;
   readonly entry: JournalEntry;
@@ -38,8 +38,10 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
 }
 
 /**
- * Finds a run by its idempotency key, or undefined if the service keeps no keys, or no longer keeps
+ * Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps
  * this one.
+ *
+ * @throws {CliError} exit 4 if the service still keeps its keys of that time, but not this one
  */
 async function findRunByKey(
   ctx: Context,
@@ -52,9 +54,11 @@ async function findRunByKey(
   const page = await client.runs
     .list({ idempotencyKey: id, limit: 1 }, { signal: ctx.signal })
     .catch((error: unknown) => {
+      // The service does not know the filter.
       if (error instanceof ValidationError) return undefined;
       throw error;
     });
+  // The client may have learnt it only from this answer.
   if (page === undefined || client.keepsIdempotencyKeys !== true) return undefined;
 
   const { rows } = page;
@@ -66,6 +70,7 @@ async function findRunByKey(
   }
 
   const ageMs = ctx.clock.now() - Date.parse(time);
+  // Rows of other creations show that the service ignores the filter.
   if (rows.length > 0 || ageMs >= IDEMPOTENCY_KEY_LIFETIME_MS) return undefined;
 
   throw notFoundError(

@@ -9,7 +9,10 @@ export async function printValue(ctx: PrintContext, value: unknown): Promise<voi
   await ctx.io.out(await formatJson(ctx, value, 2));
 }
 
-/** Returns a row as one line of JSON, filtered by `--query`. */
+/**
+ * Returns a row as one line of JSON, or what `--query` selects from it; a selected string is
+ * returned bare.
+ */
 export function formatJsonLine(ctx: PrintContext, row: unknown): Promise<string> {
   return formatJson(ctx, row, 0);
 }
@@ -25,7 +28,7 @@ async function formatJson(ctx: PrintContext, value: unknown, indent: number): Pr
 }
 
 /**
- * Returns indented JSON, with each number as the service wrote it; for a terminal with control
+ * Returns JSON, on one line if `indent` is 0, with each number as the service wrote it; for a terminal with control
  * characters escaped, which doesn't change the value.
  */
 export async function toJson(

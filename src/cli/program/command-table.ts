@@ -225,7 +225,7 @@ const COMPLETE = {
   examples: [],
 } as const satisfies CommandSpec;
 
-/** The headings whose commands send requests to a service. */
+/** The headings whose commands take the flags of requests to a service. */
 export const REQUEST_HEADINGS: readonly (string | undefined)[] = [
   RUNNING_HEADING,
   EXPLORING_HEADING,

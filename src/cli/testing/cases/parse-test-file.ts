@@ -98,13 +98,13 @@ async function readContent(
   };
 
   const fileContext = { ...ctx, judge: chooseJudge(fields, ctx) };
-  const readSourceText = ctx.watch ? createSourceTextReader(fields) : () => ({});
+  const buildSourceText = ctx.watch ? createSourceTextBuilder(fields) : () => ({});
   const cases: TestCase[] = [];
   for (const [index, value] of readCaseItems(casesEntry).entries()) {
     cases.push({
       ...fileDefaults,
       ...(await readCase(fileContext, value, index + 1)),
-      ...readSourceText(value),
+      ...buildSourceText(value),
     });
   }
 
@@ -124,10 +124,10 @@ function readCaseItems(casesEntry: YamlEntry): YamlValue[] {
 }
 
 /**
- * Returns a function that reads the text of a case, with the keys of the file that all cases share,
- * so that a watch finds the cases that change.
+ * Returns a function that builds a text of the values of a case and of the fields that all cases
+ * share, so that a watch finds the cases that change.
  */
-function createSourceTextReader(
+function createSourceTextBuilder(
   fields: YamlEntries,
 ): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
   const otherFields = [...fields].filter(([key]) => key !== 'cases');

@@ -17,7 +17,7 @@ const MAX_VERDICTS_BYTES = 4 * 1024 * 1024;
 
 type Verdict = Exclude<EntryResult['status'], 'unchecked'>;
 
-/** The verdict of a test on a case. */
+/** The verdict on a case that has run. */
 export interface EntryVerdict {
   readonly preparedEntry: PreparedEntry;
   readonly verdict: Verdict;
@@ -106,9 +106,9 @@ function pickLatestVerdicts(text: string): string {
   const keptLines: string[] = [];
   let size = 0;
   for (const line of parseVerdictLines(text).toReversed()) {
-    const isLatest = line.ids.some(id => !seenIds.has(id));
+    const hasNewId = line.ids.some(id => !seenIds.has(id));
     for (const id of line.ids) seenIds.add(id);
-    if (!isLatest) continue;
+    if (!hasNewId) continue;
     const lineText = `${JSON.stringify(line)}\n`;
     size += lineText.length;
     if (size > MAX_VERDICTS_BYTES / 2) break;
@@ -138,20 +138,20 @@ async function readVerdictsText(file: ContainedPath): Promise<string> {
 }
 
 /**
- * Returns two ids of a case at its service: one by its name, which survives an edit of the case,
- * then one by its content, which survives a new name.
+ * Returns the ids of a case at its service: if it has a name, one by the name, which survives an
+ * edit of the case; then one by its content, which survives a new name.
  */
 function computeCaseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
   isReplay = connection.recorder?.mode === 'replay',
 ): string[] {
-  const context = [isReplay ? 'replay' : connection.serviceName, isReplay, entry.file.path];
+  const scope = [isReplay ? 'replay' : connection.serviceName, isReplay, entry.file.path];
   const byName = nameKey === undefined ? [] : [[nameKey]];
   const byContent = [key, numberInFile];
 
   return [...byName, byContent].map(identity =>
     createHash('sha256')
-      .update(JSON.stringify([...context, ...identity]))
+      .update(JSON.stringify([...scope, ...identity]))
       .digest('hex')
       .slice(0, 32),
   );
