@@ -7,14 +7,15 @@ import { runCommand } from '../support/command.ts';
 import { createTemporaryDirectory } from '../support/context.ts';
 import { createKeyIn, TestService } from '../support/local-service.ts';
 
+/** Seven loops in each other, over ten inputs each: ten million steps. */
 const LOOPS = `${'{{#each @root}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`;
-const NAMES = 'abcdefghij'.split('');
+const INPUT_NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
 const BACKTRACKING_SCHEMA = '{type: string, pattern: "^(a+)+$"}';
 const BACKTRACKING_TEXT = `${'a'.repeat(60)}b`;
 
-const BOMB = {
-  source: `${NAMES.map(name => `{{${name}}}`).join('')}${LOOPS}`,
-  inputs: Object.fromEntries(NAMES.map(name => [name, 'v'])),
+const LOOPING_PROMPT = {
+  source: `${INPUT_NAMES.map(name => `{{${name}}}`).join('')}${LOOPS}`,
+  inputs: Object.fromEntries(INPUT_NAMES.map(name => [name, 'v'])),
 };
 
 describe('a prompt that uses all that it may', () => {
@@ -29,13 +30,13 @@ describe('a prompt that uses all that it may', () => {
   it.each([
     {
       what: 'loops in loops',
-      ...BOMB,
+      ...LOOPING_PROMPT,
       answer: { http: 200, data: { runStatus: 'failed' } },
     },
     {
       what: 'loops in loops, in a file as long as it may be',
-      source: `${BOMB.source}${'{{a}}'.repeat(20_000)}`,
-      inputs: BOMB.inputs,
+      source: `${LOOPING_PROMPT.source}${'{{a}}'.repeat(20_000)}`,
+      inputs: LOOPING_PROMPT.inputs,
       answer: { http: 200, data: { runStatus: 'failed' } },
     },
     {
@@ -77,16 +78,19 @@ describe('a prompt that uses all that it may', () => {
 });
 
 describe('the built command', () => {
-  it('fails such a run with the bound, and continues', async () => {
+  it('fails a run of loops in loops, and names the bound', async () => {
     const directory = createTemporaryDirectory();
-    writeFileSync(path.join(directory, 'bomb.prompt'), BOMB.source);
-    const inputs = Object.entries(BOMB.inputs).flatMap(([key, value]) => ['-i', `${key}=${value}`]);
-    const run = ['run', path.join(directory, 'bomb.prompt'), ...inputs];
+    writeFileSync(path.join(directory, 'loops.prompt'), LOOPING_PROMPT.source);
+    const inputs = Object.entries(LOOPING_PROMPT.inputs).flatMap(([key, value]) => [
+      '-i',
+      `${key}=${value}`,
+    ]);
+    const args = ['run', path.join(directory, 'loops.prompt'), ...inputs];
     const bound = expect.stringMatching(
       /rendering the prompt takes (more than 1,000,000 steps|longer than 2 s)/,
     );
     const env = { PROMPTRUN_DATA_DIR: path.join(directory, 'data') };
 
-    expect(await runCommand(run, { env })).toMatchObject({ code: EXIT.runFailed, stderr: bound });
+    expect(await runCommand(args, { env })).toMatchObject({ code: EXIT.runFailed, stderr: bound });
   });
 });

@@ -67,23 +67,23 @@ const explain = async (thrown: Error): Promise<Awaited<ReturnType<typeof explain
   return await explainFault(thrown, { model, signal: new AbortController().signal }, access);
 };
 
-it('a 403 names what the key may not do', async () => {
+describe('a 403', () => {
   const fault = new ProviderFault('answered 403 no', { status: 403, fault: 'unauthorised' });
   const { model } = createJob({ model: { model: 'tiny', engine: 'provider' } });
-  const [provider, { signal }] = [providerAt('https://api.example.com/v1'), new AbortController()];
-  const access = {
-    provider: { ...provider, keyVariables: ['TINY_KEY'] },
-    key: 'k',
-    env: { TINY_KEY: 'k' },
-  };
+  const provider = providerAt('https://api.example.com/v1', { keyVariable: 'TINY_KEY' });
+  const { signal } = new AbortController();
+  const access = { provider, key: 'k', env: { TINY_KEY: 'k' } };
 
-  const batchRequest = { model, signal, resource: 'batches' };
-  expect((await explainFault(fault, batchRequest, access)).message).toContain(
-    'may not use batches',
-  );
-  expect((await explainFault(fault, { model, signal }, access)).message).toContain(
-    'may not use this model',
-  );
+  it('to a batch says that the key may not use batches', async () => {
+    const request = { model, signal, resource: 'batches' };
+    const { message } = await explainFault(fault, request, access);
+    expect(message).toContain('may not use batches');
+  });
+
+  it('to a run says that the key may not use the model', async () => {
+    const { message } = await explainFault(fault, { model, signal }, access);
+    expect(message).toContain('may not use this model');
+  });
 });
 
 describe('a fault of the network', () => {
