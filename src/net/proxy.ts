@@ -1,7 +1,8 @@
-import { isIPv6 } from 'node:net';
-
 /** Matches an entry of `NO_PROXY`: a host or `[IPv6]`, and perhaps a port. */
 const NO_PROXY_ENTRY = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/;
+
+/** Matches an IPv6 address without brackets, such as `::1`: a host and a port have one colon. */
+const BARE_IPV6_ADDRESS = /^[^[\]:]*:[^[\]:]*:[^[\]]*$/;
 
 /** Proxy settings from the environment variables of these names. */
 export interface ProxyVariables {
@@ -86,7 +87,7 @@ function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
     .split(/[\s,]+/)
     .filter(entry => entry !== '')
     .some(entry => {
-      if (isIPv6(entry)) return host === `[${entry}]`;
+      if (BARE_IPV6_ADDRESS.test(entry)) return host === `[${entry}]`;
       const [, name = '', entryPort] = NO_PROXY_ENTRY.exec(entry) ?? [];
       const domain = name.replace(/^\*?\./, '');
       if (entryPort !== undefined && entryPort !== targetPort) return false;

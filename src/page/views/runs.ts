@@ -70,9 +70,10 @@ export async function showRuns({
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
       promptId === '' || (await service.getVersion(promptVersionId))?.promptId === promptId;
     const query = buildRunQuery(statusSelect.value, periodSelect.value);
-    return list.show(startingAfter =>
-      fetchFilteredPages({ service, signal }, { ...query, startingAfter }, isWanted),
-    );
+    return list.show(startingAfter => {
+      const pageQuery = startingAfter === undefined ? query : { ...query, startingAfter };
+      return fetchFilteredPages({ service, signal }, pageQuery, isWanted);
+    });
   };
 
   for (const filter of [statusSelect, promptSelect, periodSelect]) {
