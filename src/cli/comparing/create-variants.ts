@@ -19,7 +19,7 @@ export interface Variant {
 }
 
 /**
- * Returns a variant for each target with each model; for each target alone if there are no models.
+ * Returns a variant for each target with each model, or for each target if no model is named.
  *
  * @throws {CliError} USAGE_ERROR if there are fewer than two
  */

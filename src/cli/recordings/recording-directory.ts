@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, type Stats } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readJson } from '../../files/formats/json.ts';
@@ -7,7 +7,7 @@ import { LinkFault, resolveContainedPath } from '../../files/writing/write-below
 import { replaceFile, writeUnderFreeName } from '../../files/writing/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { MAX_JSON, type UncheckedObject } from '../../utils/bounded-json.ts';
-import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage, ignoreMissing } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers, stringifyAsWritten } from '../../utils/written-numbers.ts';
 import { type CliError, configError } from '../core/errors.ts';
 import { computeRecordingKey } from './recorded-request.ts';
@@ -217,7 +217,7 @@ export class RecordingDirectory {
 
   /** Returns the size of a medium in bytes. Throws like `checkMedia`. */
   async #checkMediumSize(file: string, sha256: string): Promise<number> {
-    const stats = await findRecordingStats(path.join(this.directory, 'media', sha256));
+    const stats = await ignoreMissing(lstat(path.join(this.directory, 'media', sha256)));
     if (stats === undefined) throw this.#createDamagedError(file, `media/${sha256} does not exist`);
     if (!stats.isFile()) {
       throw this.#createDamagedError(file, `media/${sha256} is not a regular file`);
@@ -244,10 +244,7 @@ export class RecordingDirectory {
 
   /** Lists the files of a folder; none if it does not exist. */
   async #listNames(folder: string): Promise<string[]> {
-    return await readdir(path.join(this.directory, folder)).catch(error => {
-      if (getErrorCode(error) === 'ENOENT') return [];
-      throw error;
-    });
+    return (await ignoreMissing(readdir(path.join(this.directory, folder)))) ?? [];
   }
 
   async #writeJson(
@@ -280,7 +277,7 @@ export class RecordingDirectory {
     findFault: (value: unknown) => string | undefined,
   ): Promise<object | undefined> {
     const fullPath = path.join(this.directory, file);
-    const stats = await findRecordingStats(fullPath);
+    const stats = await ignoreMissing(lstat(fullPath));
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#createDamagedError(file, 'it is not a regular file');
     if (stats.size > MAX_RECORDING_BYTES) throw this.#createDamagedError(file, TOO_LARGE_MESSAGE);
@@ -299,16 +296,4 @@ export class RecordingDirectory {
       'Remove it and record it again with --record.',
     );
   }
-}
-
-/**
- * Returns the facts of a file, or of a link itself; undefined if there is none.
- *
- * @throws other file system errors
- */
-async function findRecordingStats(fullPath: string): Promise<Stats | undefined> {
-  return await lstat(fullPath).catch(error => {
-    if (getErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
 }

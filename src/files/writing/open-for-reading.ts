@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { getErrorCode } from '../../utils/error-utils.ts';
+import { ignoreMissing } from '../../utils/error-utils.ts';
 import { type ContainedPath, openContainedFile } from './write-below.ts';
 
 /**
@@ -9,10 +9,5 @@ import { type ContainedPath, openContainedFile } from './write-below.ts';
  * @throws {PathFault} or file system errors
  */
 export async function openForReading(file: ContainedPath): Promise<FileHandle | undefined> {
-  try {
-    return await openContainedFile(file, constants.O_RDONLY);
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return ignoreMissing(openContainedFile(file, constants.O_RDONLY));
 }

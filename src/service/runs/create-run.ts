@@ -84,7 +84,7 @@ interface CreationOptions {
   readonly traceparent?: string | undefined;
   /** Returns the digest of the body as sent. */
   readonly computeDigest: () => string;
-  /** Counts fetched images; released once the sent ones are no longer needed in memory. */
+  /** Counts the memory of fetched images; released once they are stored. */
   readonly memory: RequestMemory;
 }
 
@@ -112,7 +112,7 @@ export async function answerCreation(
     ...(traceparent !== undefined && { traceparent }),
   };
 
-  // The images and large texts are on disk, and the answer may take minutes. Until then, the
+  // The images and large texts are stored, and the answer may take minutes. Until then, the
   // callers hold the body and the images, so both are emptied.
   Object.assign(body, { inputs: {} });
   images.length = 0;

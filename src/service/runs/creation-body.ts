@@ -9,7 +9,7 @@ const NOT_KEPT_REASON = 'it failed before a model was asked, or an earlier versi
 /**
  * Returns the body that created a run.
  *
- * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its images are no longer
+ * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its images were removed
  */
 export async function readCreationBody(
   { store, inputFiles }: { readonly store: Store; readonly inputFiles: InputFiles },

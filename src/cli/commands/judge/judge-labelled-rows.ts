@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { countUp } from '../../../utils/count-up.ts';
 import type { Context } from '../../context.ts';
 import { CliError, withResumeHint } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
@@ -96,8 +97,7 @@ async function createJobs(
     });
     const digest = computeRequestDigest(request);
     for (let count = 0; count < repeat; count += 1) {
-      const repetition = (repetitionCounts.get(digest) ?? 0) + 1;
-      repetitionCounts.set(digest, repetition);
+      const repetition = countUp(repetitionCounts, digest);
       jobs.push({
         id: `${request.promptVersionId}-${digest}-${repetition}`,
         row: jobs.length + 1,

@@ -86,7 +86,7 @@ interface ChosenVersions {
   readonly promptId: string;
   /** The published versions that the service lists, newest first. */
   readonly entries: readonly PromptVersionEntry[];
-  /** Undefined if there are no two different versions. A file's version comes second. */
+  /** Undefined unless there are two different versions. A file's version comes second. */
   readonly versionIds: readonly [firstId: string, secondId: string] | undefined;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../../files/writing/append-log.ts';
 import { renameOver } from '../../../files/writing/rename-over.ts';
 import { toContainedPath } from '../../../files/writing/write-below.ts';
-import { getErrorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode, ignoreMissing } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal-lines.ts';
 
@@ -174,7 +174,7 @@ export class Journal {
   async *#readEntries(merger: JournalMerger): AsyncGenerator<JournalEntry> {
     await this.#lines.waitForPendingLines();
     for (const file of await this.#listFiles()) {
-      const handle = await openIfExisting(file);
+      const handle = await ignoreMissing(open(file));
       if (handle === undefined) continue;
 
       try {
@@ -193,15 +193,6 @@ export class Journal {
   /** Returns the journal and the archived ones, newest first. */
   async #listFiles(): Promise<string[]> {
     return [this.file, ...(await listArchivedFiles(this.file))];
-  }
-}
-
-async function openIfExisting(file: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(file);
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
+import { countUp } from '../../../utils/count-up.ts';
 import { toError } from '../../../utils/error-utils.ts';
 import { computeRequestDigest, type RunRequest } from '../../inputs/request-body.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
@@ -142,9 +143,7 @@ export function createJournaledRounds(requests: ResumableRequests): QuestionRoun
     const content = `${request.promptVersionId}-${computeRequestDigest(request)}`;
     const digest = createHash('sha256').update(content).digest('hex').slice(0, 32);
     const baseId = `${repetitionId}/${digest}`;
-    const count = (counts.get(baseId) ?? 0) + 1;
-    counts.set(baseId, count);
-    return `${baseId}-${count}`;
+    return `${baseId}-${countUp(counts, baseId)}`;
   };
   return new QuestionRounds(async questions => {
     const jobs = questions.map(({ repetitionId, request, estimatedCredits, settle }, index) => {

@@ -1,3 +1,4 @@
+import { countUp } from '../../../utils/count-up.ts';
 import type { Connection, Context } from '../../context.ts';
 import { CaseFault, usageError } from '../../core/errors.ts';
 import { toFailure, toPlacedError } from '../../core/failure.ts';
@@ -106,12 +107,6 @@ function numberEntries(requests: readonly EntryRequest[]): PreparedEntry[] {
     const nameKey = nameKeyCounts.get(ownNameKey) === 1 ? ownNameKey : undefined;
     return [{ ...request, key, firstRepetition, numberInFile, nameKey }];
   });
-}
-
-function countUp(counts: Map<string, number>, key: string): number {
-  const count = (counts.get(key) ?? 0) + 1;
-  counts.set(key, count);
-  return count;
 }
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */

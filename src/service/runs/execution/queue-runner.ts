@@ -1,3 +1,4 @@
+import { countUp } from '../../../utils/count-up.ts';
 import { findOutcome, type QueuedRun, type RunOutcome } from '../../store/runs/run-records.ts';
 import { NEVER_RERUN, settleDeadWorkers } from './dead-workers.ts';
 import {
@@ -171,9 +172,7 @@ export class QueueRunner implements Runner {
   /** Counts the runs in progress by user. */
   #countByUser(): Map<number, number> {
     const counts = new Map<number, number>();
-    for (const userId of this.#usersByRun.values()) {
-      counts.set(userId, (counts.get(userId) ?? 0) + 1);
-    }
+    for (const userId of this.#usersByRun.values()) countUp(counts, userId);
     return counts;
   }
 

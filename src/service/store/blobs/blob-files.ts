@@ -2,7 +2,7 @@ import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeContainedFolder } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
-import { getErrorCode, isDiskFullError } from '../../../utils/error-utils.ts';
+import { ignoreMissing, isDiskFullError } from '../../../utils/error-utils.ts';
 import { DiskFullError } from '../store-errors.ts';
 import type { Blobs } from './blobs.ts';
 
@@ -20,13 +20,8 @@ export function createBlobFiles(directory: string): Blobs {
       }
     },
     async open(name, range) {
-      try {
-        const file = await open(toBlobPath(name));
-        return file.createReadStream(range && { start: range.from, end: range.to });
-      } catch (error) {
-        if (getErrorCode(error) === 'ENOENT') return undefined;
-        throw error;
-      }
+      const file = await ignoreMissing(open(toBlobPath(name)));
+      return file?.createReadStream(range && { start: range.from, end: range.to });
     },
     remove: name => rm(toBlobPath(name), { recursive: true, force: true }),
     listWrittenBefore: time => listWrittenBefore(directory, time),

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { createFile } from '../../../files/writing/write-file.ts';
-import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage, ignoreMissing } from '../../../utils/error-utils.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
 /** The name of the file with a random id that identifies the directory. */
@@ -71,10 +71,5 @@ function anotherDirectoryError(directory: string): DataDirectoryError {
 }
 
 async function readId(file: string): Promise<string | undefined> {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return (await ignoreMissing(readFile(file, 'utf8')))?.trim();
 }

@@ -1,3 +1,4 @@
+import { countUp } from '../../../utils/count-up.ts';
 import type { Db } from '../writer.ts';
 
 /**
@@ -32,7 +33,7 @@ export function createUseCounter(db: Db) {
 
   return {
     add(promptId: string): void {
-      counts.set(promptId, (counts.get(promptId) ?? 0) + 1);
+      countUp(counts, promptId);
       timer ??= setTimeout(() => void flush(), USES_INTERVAL_MS).unref();
     },
     /** Returns the uses of a prompt that are counted, and not yet being written. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { countUp } from '../../../utils/count-up.ts';
 import type { Db, Writer } from '../writer.ts';
 import { failRun } from './run-endings.ts';
 import type { QueuedRun, StoredRequest } from './run-records.ts';
@@ -137,7 +138,7 @@ function allotTurns(
       .filter(({ userId, count }) => count > (turnCounts.get(userId) ?? 0))
       .sort((a, b) => countRunning(a.userId) - countRunning(b.userId) || a.oldest - b.oldest);
     if (!next || (claimed >= capacity && countRunning(next.userId) > 0)) return turnCounts;
-    turnCounts.set(next.userId, (turnCounts.get(next.userId) ?? 0) + 1);
+    countUp(turnCounts, next.userId);
   }
 }
 
